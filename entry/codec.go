@@ -1,0 +1,86 @@
+package entry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// head is what every entry object starts with; the fact's own members follow it.
+type head struct {
+	Time time.Time `json:"time"`
+	Kind Kind      `json:"kind"`
+}
+
+// Encode writes an entry as one JSON object without line breaks: time, kind, and the members of the fact. The
+// sequence number is the journal's to write.
+func Encode(e Entry) ([]byte, error) {
+	if u, ok := e.Fact.(*Unknown); ok {
+		return bytes.Clone(u.Raw), nil
+	}
+	if e.Fact == nil {
+		return nil, errors.New("encode entry: no fact")
+	}
+	first, err := marshal(head{Time: e.Time.UTC(), Kind: e.Fact.Kind()})
+	if err != nil {
+		return nil, fmt.Errorf("encode entry: %w", err)
+	}
+	rest, err := marshal(e.Fact)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s entry: %w", e.Fact.Kind(), err)
+	}
+	if len(rest) == len("{}") {
+		return first, nil
+	}
+	first[len(first)-1] = ','
+	return append(first, rest[1:]...), nil
+}
+
+// Decode reads what Encode wrote. A kind that this version does not know becomes an Unknown; unknown members of a
+// known kind are passed over.
+func Decode(seq Seq, data []byte) (Entry, error) {
+	var h head
+	if err := json.Unmarshal(data, &h); err != nil {
+		return Entry{}, fmt.Errorf("decode entry %d: %w", seq, err)
+	}
+	if h.Kind == "" {
+		return Entry{}, fmt.Errorf("decode entry %d: no kind", seq)
+	}
+	e := Entry{Seq: seq, Time: h.Time, Fact: blank(h.Kind)}
+	if u, ok := e.Fact.(*Unknown); ok {
+		u.Raw = bytes.Clone(data)
+		return e, nil
+	}
+	if err := json.Unmarshal(data, e.Fact); err != nil {
+		return Entry{}, fmt.Errorf("decode %s entry %d: %w", h.Kind, seq, err)
+	}
+	return e, nil
+}
+
+func blank(k Kind) Fact {
+	switch k {
+	case KindSession:
+		return new(Session)
+	case KindRequest:
+		return new(Request)
+	case KindResponse:
+		return new(Response)
+	case KindGap:
+		return new(Gap)
+	default:
+		return &Unknown{Name: k}
+	}
+}
+
+// marshal is json.Marshal without the escapes for HTML, which would only make journals harder to read.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,97 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"ambit/entry"
+)
+
+// Report is what Check found in one session.
+type Report struct {
+	Session    string
+	Entries    int
+	Bodies     int   // bodies that entries rely on
+	Rebuilt    int   // of these, how many rebuild to their SHA-256
+	Bytes      int64 // of these bodies, together
+	Mismatches []Mismatch
+	Damage     []Damage
+}
+
+// Sound reports whether everything holds together.
+func (r Report) Sound() bool { return len(r.Mismatches) == 0 && len(r.Damage) == 0 }
+
+// Mismatch is a body that does not rebuild.
+type Mismatch struct {
+	Session string `json:"session"`
+	Ref     string `json:"ref"` // the entry that relies on it
+	Cause   string `json:"cause"`
+}
+
+// Damage is a place where stored bytes are not what was written.
+type Damage struct {
+	Session string `json:"session"`
+	File    string `json:"file"`
+	Offset  int64  `json:"offset"`
+	Cause   string `json:"cause"`
+}
+
+// Check implements Store.
+func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
+	report := Report{Session: session}
+	log, err := d.log(session)
+	if err != nil {
+		return report, err
+	}
+	good, referenced := make(map[int64]bool), make(map[int64]bool)
+	for f, err := range d.Read(ctx, session, 0) {
+		var c *CorruptError
+		if errors.As(err, &c) {
+			report.damaged(c)
+			break
+		}
+		if err != nil {
+			return report, err
+		}
+		report.Entries++
+		for _, b := range entry.Bodies(f.Fact) {
+			if err := ctx.Err(); err != nil {
+				return report, err
+			}
+			referenced[b.At] = true
+			ok, err := report.rebuild(log, f.Seq, b)
+			if err != nil {
+				return report, err
+			}
+			good[b.At] = good[b.At] || ok
+			if d.progress != nil {
+				d.progress(report)
+			}
+		}
+	}
+	damage, err := log.verify(good, referenced)
+	for _, c := range damage {
+		report.damaged(c)
+	}
+	return report, err
+}
+
+// rebuild rebuilds one body and counts it; its error is about the reading.
+func (r *Report) rebuild(log *literals, seq entry.Seq, b entry.Body) (ok bool, err error) {
+	r.Bodies++
+	r.Bytes += b.Size
+	_, err = log.body(b)
+	if err == nil {
+		r.Rebuilt++
+		return true, nil
+	}
+	if !errors.Is(err, ErrCorrupt) {
+		return false, err
+	}
+	r.Mismatches = append(r.Mismatches, Mismatch{Session: r.Session, Ref: seq.Ref(), Cause: err.Error()})
+	return false, nil
+}
+
+func (r *Report) damaged(c *CorruptError) {
+	r.Damage = append(r.Damage, Damage{Session: r.Session, File: c.File, Offset: c.Offset, Cause: c.Err.Error()})
+}

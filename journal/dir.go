@@ -1,0 +1,372 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ambit/entry"
+	"ambit/internal/vfs"
+)
+
+// Options says how a Dir works. The zero value serves.
+type Options struct {
+	FS       vfs.FS           // the file system; nil means the operating system's
+	Now      func() time.Time // the clock that entries are stamped by; nil means time.Now
+	Holder   Holder           // who this process is, for those who find a session locked
+	Rotate   int64            // a file of entries takes no more once it has this many bytes; 0 means 16 MiB
+	Progress func(Report)     // called by Check after every body with what it has found so far; nil means nobody
+}
+
+// Dir keeps sessions in files under one folder: sessions/NAME/entries, sessions/NAME/bodies and sessions/NAME/lock.
+// Several processes may use the same folder.
+type Dir struct {
+	fs       vfs.FS
+	root     string
+	now      func() time.Time
+	holder   []byte
+	rotate   int64
+	progress func(Report)
+	codec    *codec
+
+	mu      sync.Mutex
+	locked  map[string]*session
+	readers map[string]*literals // logs of sessions that are not locked here
+	closed  bool
+
+	commits chan *commit
+	idle    chan struct{} // closed when the commit loop has ended
+}
+
+var _ Store = (*Dir)(nil)
+
+// maxReaders bounds the literal logs that are held open for reading.
+const maxReaders = 16
+
+// session is the writer's state of a locked session. The commit loop alone uses what has no comment.
+type session struct {
+	name    string
+	dir     string
+	lock    interface{ Close() error }
+	bodies  *literals
+	appends sync.WaitGroup // appends under way
+	durable atomic.Uint64  // the last acknowledged entry
+
+	seq   entry.Seq
+	sum   string
+	file  vfs.File
+	path  string
+	size  int64 // durable part of file
+	dirty bool  // bytes of a failed write may stand behind size
+	named bool  // the file's name is durable
+}
+
+// Open opens the store in a folder, which it makes when it is missing, and starts its commit loop. Close ends it.
+func Open(root string, o Options) (*Dir, error) {
+	if o.FS == nil {
+		o.FS = vfs.OS{}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rotate == 0 {
+		o.Rotate = 16 << 20
+	}
+	holder, err := json.Marshal(o.Holder)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.FS.MkdirAll(path.Join(root, "sessions")); err != nil {
+		return nil, fmt.Errorf("open the data directory: %w", err)
+	}
+	c, err := sharedCodec()
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{
+		fs: o.FS, root: root, now: o.Now, holder: holder, rotate: o.Rotate, progress: o.Progress, codec: c,
+		locked: make(map[string]*session), readers: make(map[string]*literals),
+		commits: make(chan *commit, 256), idle: make(chan struct{}),
+	}
+	go d.loop()
+	return d, nil
+}
+
+// Close waits for appends under way, gives up all locks and closes all files.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	open := d.locked
+	readers := d.readers
+	d.locked, d.readers = nil, nil
+	d.mu.Unlock()
+	var errs []error
+	for _, s := range open {
+		errs = append(errs, s.close())
+	}
+	for _, l := range readers {
+		errs = append(errs, l.close())
+	}
+	close(d.commits)
+	<-d.idle
+	return errors.Join(errs...)
+}
+
+// Folder returns the folder of a session.
+func (d *Dir) Folder(session string) string { return path.Join(d.root, "sessions", session) }
+
+// Sessions implements Store.
+func (d *Dir) Sessions(ctx context.Context) ([]string, error) {
+	names, err := d.fs.List(path.Join(d.root, "sessions"))
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	var sessions []string
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if checkName(name) != nil {
+			continue
+		}
+		err := d.first(ctx, name)
+		if err == nil || errors.Is(err, ErrCorrupt) {
+			sessions = append(sessions, name)
+		} else if !errors.Is(err, ErrNoSession) {
+			return nil, fmt.Errorf("list sessions: %w", err)
+		}
+	}
+	return sessions, nil
+}
+
+// first reads a session's first frame.
+func (d *Dir) first(ctx context.Context, name string) error {
+	for _, err := range d.Read(ctx, name, 0) {
+		return err
+	}
+	return nil
+}
+
+// Lock implements Store.
+func (d *Dir) Lock(ctx context.Context, name string) (unlock func() error, err error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s, err := d.lock(name)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		s.close()
+		return nil, ErrClosed
+	}
+	if l := d.readers[name]; l != nil {
+		l.close()
+		delete(d.readers, name)
+	}
+	d.locked[name] = s
+	var once sync.Once
+	return func() (err error) {
+		once.Do(func() { err = d.unlock(s) })
+		return err
+	}, nil
+}
+
+func (d *Dir) unlock(s *session) error {
+	d.mu.Lock()
+	if d.locked[s.name] != s {
+		d.mu.Unlock()
+		return nil // Close has done it
+	}
+	delete(d.locked, s.name)
+	d.mu.Unlock()
+	return s.close()
+}
+
+// lock makes the session's folders, takes its lock, and readies its files for writing.
+func (d *Dir) lock(name string) (*session, error) {
+	s := &session{name: name, dir: d.Folder(name), sum: firstPrev}
+	for _, sub := range []string{"entries", "bodies"} {
+		if err := d.fs.MkdirAll(path.Join(s.dir, sub)); err != nil {
+			return nil, fmt.Errorf("lock session %q: %w", name, err)
+		}
+	}
+	lock, err := d.fs.Lock(path.Join(s.dir, "lock"), d.holder)
+	var held *vfs.LockedError
+	if errors.As(err, &held) {
+		busy := &BusyError{Session: name}
+		// A holder that died while it wrote its name leaves half of it; the name is for people only.
+		_ = json.Unmarshal(held.Holder, &busy.Holder)
+		return nil, busy
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock session %q: %w", name, err)
+	}
+	s.lock = lock
+	s.bodies = &literals{fs: d.fs, name: path.Join(s.dir, "bodies", "literals.log"), codec: d.codec}
+	if err := d.recover(s); err != nil {
+		s.close()
+		return nil, fmt.Errorf("lock session %q: %w", name, err)
+	}
+	return s, nil
+}
+
+// recover brings the session's files to the end of what is whole, and cuts off what a crash left behind it.
+func (d *Dir) recover(s *session) error {
+	for _, dir := range []string{path.Dir(s.dir), s.dir, path.Join(s.dir, "entries"), path.Join(s.dir, "bodies")} {
+		if err := d.fs.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	if err := s.resume(d); err != nil {
+		return err
+	}
+	s.durable.Store(uint64(s.seq))
+	return s.bodies.open(d.lastBody(s.name))
+}
+
+// lastBody gives the offset of the last body that an entry of a session relies on, -1 when there is none.
+func (d *Dir) lastBody(name string) func() (int64, error) {
+	return func() (int64, error) {
+		last := int64(-1)
+		for f, err := range d.Read(context.Background(), name, 0) {
+			if errors.Is(err, ErrNoSession) {
+				return last, nil
+			}
+			if err != nil {
+				return 0, err
+			}
+			for _, b := range entry.Bodies(f.Fact) {
+				last = max(last, b.At)
+			}
+		}
+		return last, nil
+	}
+}
+
+func (s *session) close() error {
+	s.appends.Wait()
+	var errs []error
+	if s.file != nil {
+		errs = append(errs, s.file.Close())
+	}
+	errs = append(errs, s.bodies.close(), s.lock.Close())
+	return errors.Join(errs...)
+}
+
+// held returns the locked session of a name.
+func (d *Dir) held(name string) (*session, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, ErrClosed
+	}
+	s := d.locked[name]
+	if s == nil {
+		return nil, fmt.Errorf("%w: %q", ErrNotLocked, name)
+	}
+	return s, nil
+}
+
+// Put implements Store.
+func (d *Dir) Put(ctx context.Context, name string, body []byte) (entry.Body, error) {
+	if err := ctx.Err(); err != nil {
+		return entry.Body{}, err
+	}
+	s, err := d.held(name)
+	if err != nil {
+		return entry.Body{}, err
+	}
+	b, err := s.bodies.put(body)
+	if err != nil {
+		return entry.Body{}, fmt.Errorf("put a body in session %q: %w", name, err)
+	}
+	return b, nil
+}
+
+// Body implements Store.
+func (d *Dir) Body(ctx context.Context, name string, b entry.Body) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	l, err := d.log(name)
+	if err != nil {
+		return nil, err
+	}
+	return l.body(b)
+}
+
+// log returns the literal log of a session: its writer's, when it is locked here, else one for reading.
+func (d *Dir) log(name string) (*literals, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, ErrClosed
+	}
+	if s := d.locked[name]; s != nil {
+		return s.bodies, nil
+	}
+	if l := d.readers[name]; l != nil {
+		return l, nil
+	}
+	if len(d.readers) >= maxReaders {
+		for other, l := range d.readers {
+			l.close()
+			delete(d.readers, other)
+		}
+	}
+	l := &literals{fs: d.fs, name: path.Join(d.Folder(name), "bodies", "literals.log"), codec: d.codec}
+	d.readers[name] = l
+	return l, nil
+}
+
+// segment is one file of entries.
+type segment struct {
+	path  string
+	first entry.Seq
+}
+
+func segmentName(first entry.Seq) string { return fmt.Sprintf("%012d.jsonl", first) }
+
+// files lists a session's files of entries, oldest first.
+func (d *Dir) files(name string) ([]segment, error) {
+	dir := path.Join(d.Folder(name), "entries")
+	names, err := d.fs.List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var files []segment
+	for _, n := range names {
+		var first entry.Seq
+		if _, err := fmt.Sscanf(n, "%d.jsonl", &first); err != nil || segmentName(first) != n {
+			if strings.HasSuffix(n, ".jsonl") {
+				return nil, &CorruptError{File: path.Join(dir, n), Err: errors.New("the file's name is not a sequence number")}
+			}
+			continue
+		}
+		files = append(files, segment{path.Join(dir, n), first})
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%w: %q", ErrNoSession, name)
+	}
+	return files, nil
+}

@@ -1,0 +1,52 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"ambit/entry"
+)
+
+// exported is one line of an export that carries a body: its name in the session, and its bytes as text or, where they
+// are not UTF-8, in base 64.
+type exported struct {
+	Body   entry.Body `json:"body"`
+	Text   string     `json:"text,omitempty"`
+	Base64 string     `json:"base64,omitempty"`
+}
+
+// Export writes a session as JSON lines: its frames as they are stored, so that the chain can be verified from the
+// export alone, and before each frame the bodies that it relies on. docs/format/journal.md describes the lines.
+func Export(ctx context.Context, s Store, session string, to io.Writer) error {
+	w := bufio.NewWriterSize(to, 1<<16)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for f, err := range s.Read(ctx, session, 0) {
+		if err != nil {
+			return err
+		}
+		for _, b := range entry.Bodies(f.Fact) {
+			bytes, err := s.Body(ctx, session, b)
+			if err != nil {
+				return fmt.Errorf("export %s: %w", f.Seq.Ref(), err)
+			}
+			line := exported{Body: b}
+			if utf8.Valid(bytes) {
+				line.Text = string(bytes)
+			} else {
+				line.Base64 = base64.StdEncoding.EncodeToString(bytes)
+			}
+			if err := enc.Encode(line); err != nil {
+				return err
+			}
+		}
+		w.Write(f.Line) // an error stays in w until Flush
+		w.WriteByte('\n')
+	}
+	return w.Flush()
+}

@@ -1,0 +1,291 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"ambit/entry"
+	"ambit/internal/vfs"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// cacheLen bounds the decompressed literal text that one log keeps for reading, in bytes.
+const cacheLen = 64 << 20
+
+// literals is a session's literal log: the text that its bodies are made of, each run of it stored once. It serves one
+// writer and any number of readers.
+type literals struct {
+	fs    vfs.FS
+	name  string
+	codec *codec
+
+	mu      sync.Mutex
+	own     bool     // this process holds the session's lock and is the log's writer
+	file    vfs.File // nil until the log exists and was needed
+	records []record // in order of offset, and so of literal address
+	damage  []*CorruptError
+	size    int64  // end of the last whole record
+	next    uint64 // literal address after the last record's text
+	cache   map[int64][]byte
+	cached  int
+
+	// The writer's part.
+	synced int64    // what is durable
+	dirty  bool     // bytes of a failed write may stand behind size
+	named  bool     // the file's name is durable
+	match  *matcher // nil until the first put
+}
+
+// codec compresses literal text; it is safe for concurrent use.
+type codec struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+// sharedCodec makes the process's codec, which is large and keeps no state between calls.
+var sharedCodec = sync.OnceValues(func() (*codec, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(2))
+	if err != nil {
+		return nil, err
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(2*MaxBody), zstd.WithDecoderConcurrency(2))
+	return &codec{enc, dec}, err
+})
+
+// refresh opens the log, if there is one, and reads the headers that were added since the last call. It returns how
+// many bytes stand behind the last whole record.
+func (l *literals) refresh() (rest int64, err error) {
+	if l.file == nil {
+		f, err := l.fs.Open(l.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		l.file = f
+	}
+	end, err := l.file.Size()
+	if err != nil {
+		return 0, err
+	}
+	head := make([]byte, RecordHeader)
+	for l.size+RecordHeader <= end {
+		if _, err := l.file.ReadAt(head, l.size); err != nil {
+			return 0, err
+		}
+		r, err := parseRecord(l.size, head)
+		if err == nil && r.end() > end {
+			break
+		}
+		if err == nil {
+			l.admit(r)
+			continue
+		}
+		found, cause := l.resume(end, err)
+		if cause != nil {
+			return 0, cause
+		}
+		if !found {
+			break
+		}
+	}
+	return end - l.size, nil
+}
+
+func (l *literals) admit(r record) {
+	l.records = append(l.records, r)
+	l.size, l.next = r.end(), r.start+uint64(r.literal)
+}
+
+// resume notes the damaged header at size and goes on to the next sound one. What is only the beginning of a header
+// with nothing but zeros behind it is an append that was interrupted, not damage.
+func (l *literals) resume(end int64, cause error) (found bool, err error) {
+	rest := make([]byte, end-l.size)
+	if _, err := l.file.ReadAt(rest, l.size); err != nil && err != io.EOF {
+		return false, err
+	}
+	if len(bytes.TrimRight(rest, "\x00")) < RecordHeader {
+		return false, nil
+	}
+	l.damage = append(l.damage, &CorruptError{File: l.name, Offset: l.size, Err: cause})
+	for at := 1; ; at++ {
+		i := bytes.Index(rest[at:], []byte(recordMagic))
+		if i < 0 || at+i+RecordHeader > len(rest) {
+			l.size = end
+			return false, nil
+		}
+		at += i
+		if r, err := parseRecord(l.size+int64(at), rest[at:at+RecordHeader]); err == nil && r.end() <= end {
+			l.size = r.at
+			return true, nil
+		}
+	}
+}
+
+// find returns the place of the record that a body names.
+func (l *literals) find(b entry.Body) (int, error) {
+	i, ok := l.at(b.At)
+	if !ok || !l.records[i].is(b) {
+		return 0, fmt.Errorf("%w: %d bytes with SHA-256 %.12s… at byte %d of %s", ErrNoBody, b.Size, b.SHA256, b.At, l.name)
+	}
+	return i, nil
+}
+
+// at returns the place of the record that starts at an offset of the log.
+func (l *literals) at(offset int64) (int, bool) {
+	return slices.BinarySearchFunc(l.records, offset, func(r record, at int64) int { return cmp.Compare(r.at, at) })
+}
+
+// body rebuilds a body and verifies it.
+func (l *literals) body(b entry.Body) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, err := l.find(b)
+	if err != nil && !l.own {
+		// The log's writer, another process, has gone on, or has cut off what a crash left.
+		l.records, l.damage, l.size, l.next, l.cache, l.cached = nil, nil, 0, 0, nil, 0
+		if _, err := l.refresh(); err != nil {
+			return nil, err
+		}
+		i, err = l.find(b)
+	}
+	if err != nil {
+		return nil, l.corrupt(b.At, err)
+	}
+	r := l.records[i]
+	text, err := l.load(r)
+	if err != nil {
+		return nil, err
+	}
+	extents, err := parseRecipe(text[r.literal:], r.start, r.size, l.next)
+	if err != nil {
+		return nil, l.corrupt(r.at, err)
+	}
+	body := make([]byte, 0, r.size)
+	for _, x := range extents {
+		if body, err = l.gather(body, x); err != nil {
+			return nil, err
+		}
+	}
+	if sum := sha256.Sum256(body); sum != r.sum {
+		return nil, l.corrupt(r.at, fmt.Errorf("the body rebuilds to SHA-256 %s, not %s", hex.EncodeToString(sum[:]), b.SHA256))
+	}
+	return body, nil
+}
+
+// gather adds the text of an extent to body.
+func (l *literals) gather(body []byte, x extent) ([]byte, error) {
+	i, ok := slices.BinarySearchFunc(l.records, x.start, func(r record, at uint64) int { return cmp.Compare(r.start, at) })
+	if !ok {
+		i--
+	}
+	// Records without literal text share their address with the one that follows; a search may end on any of them.
+	for i+1 < len(l.records) && l.records[i+1].start <= x.start {
+		i++
+	}
+	for ; x.length > 0; i++ {
+		if i < 0 || i >= len(l.records) {
+			return nil, l.corrupt(l.size, errRecipe)
+		}
+		r := l.records[i]
+		if r.literal == 0 {
+			continue
+		}
+		if x.start < r.start || x.start >= r.start+uint64(r.literal) {
+			return nil, l.corrupt(r.at, fmt.Errorf("no record holds literal byte %d", x.start))
+		}
+		text, err := l.load(r)
+		if err != nil {
+			return nil, err
+		}
+		part := text[x.start-r.start : r.literal]
+		part = part[:min(uint64(len(part)), x.length)]
+		body = append(body, part...)
+		x.start += uint64(len(part))
+		x.length -= uint64(len(part))
+	}
+	return body, nil
+}
+
+// load returns a record's literal text with its recipe behind it.
+func (l *literals) load(r record) ([]byte, error) {
+	if text, ok := l.cache[r.at]; ok {
+		return text, nil
+	}
+	payload := make([]byte, r.payload)
+	if _, err := l.file.ReadAt(payload, r.at+RecordHeader); err != nil {
+		if err == io.EOF {
+			err = l.corrupt(r.at, errShort)
+		}
+		return nil, err
+	}
+	if crc32.Checksum(payload, castagnoli) != r.crc {
+		return nil, l.corrupt(r.at, errPayload)
+	}
+	text, err := l.codec.dec.DecodeAll(payload, make([]byte, 0, int(r.literal)+int(r.recipe)))
+	if err != nil {
+		return nil, l.corrupt(r.at, err)
+	}
+	if len(text) != int(r.literal)+int(r.recipe) {
+		return nil, l.corrupt(r.at, fmt.Errorf("%w: %d bytes of text, not %d", errPayload, len(text), int(r.literal)+int(r.recipe)))
+	}
+	if l.cached += len(text); l.cache == nil || l.cached > cacheLen {
+		l.cache, l.cached = make(map[int64][]byte), len(text)
+	}
+	l.cache[r.at] = text
+	return text, nil
+}
+
+// verify loads every record but those that are known to be good, and returns all damage of the log. The last record
+// is no damage while no entry relies on it: it may be an append that was interrupted.
+func (l *literals) verify(good, referenced map[int64]bool) ([]*CorruptError, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.own {
+		if _, err := l.refresh(); err != nil {
+			return nil, err
+		}
+	}
+	damage := l.damage
+	for i, r := range l.records {
+		if good[r.at] {
+			continue
+		}
+		_, err := l.load(r)
+		var c *CorruptError
+		if err == nil || i == len(l.records)-1 && !referenced[r.at] && errors.Is(err, errPayload) {
+			continue
+		}
+		if !errors.As(err, &c) {
+			return nil, err
+		}
+		damage = append(damage, c)
+	}
+	return damage, nil
+}
+
+func (l *literals) corrupt(at int64, err error) error {
+	return &CorruptError{File: l.name, Offset: at, Err: err}
+}
+
+func (l *literals) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}

@@ -1,0 +1,243 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"ambit/entry"
+	"ambit/internal/vfs"
+)
+
+// Read implements Store.
+func (d *Dir) Read(ctx context.Context, session string, after entry.Seq) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		if err := d.read(ctx, session, after, yield); err != nil && !errors.Is(err, errStopped) {
+			yield(Frame{}, err)
+		}
+	}
+}
+
+// errStopped says that the reader wants no more.
+var errStopped = errors.New("stopped")
+
+func (d *Dir) read(ctx context.Context, name string, after entry.Seq, yield func(Frame, error) bool) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	limit, err := d.limit(name)
+	if err != nil {
+		return err
+	}
+	files, err := d.files(name)
+	if err != nil {
+		return err
+	}
+	for len(files) > 1 && files[1].first <= after+1 {
+		files = files[1:]
+	}
+	c := chain{next: files[0].first}
+	if c.next == 1 {
+		c.prev = firstPrev
+	}
+	for i, file := range files {
+		if c.next > limit {
+			break // a file that is being begun
+		}
+		c.newest = i == len(files)-1
+		err := d.scan(file, &c, func(f Frame) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if f.Seq > after && !yield(f, nil) || f.Seq == limit {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if c.next == 1 {
+		return fmt.Errorf("%w: %q", ErrNoSession, name)
+	}
+	return nil
+}
+
+// limit is the last entry that may be shown: what this process writes is shown once it is durable.
+func (d *Dir) limit(name string) (entry.Seq, error) {
+	s, err := d.held(name)
+	if errors.Is(err, ErrNotLocked) {
+		return math.MaxUint64, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return entry.Seq(s.durable.Load()), nil
+}
+
+// chain is how far frames were followed: what the next one must have.
+type chain struct {
+	next   entry.Seq
+	prev   string // "" when what came before was not read
+	end    int64  // offset behind the last whole append of the file read last
+	newest bool   // nothing comes after the file, so it may end in an interrupted append
+}
+
+// scan reads one file of entries, verifies its frames and the chain, and passes them on.
+func (d *Dir) scan(file segment, c *chain, pass func(Frame) error) error {
+	f, err := d.fs.Open(file.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return c.follow(file, f, pass)
+}
+
+// follow takes the chain through a file, one whole append after another.
+func (c *chain) follow(file segment, f vfs.File, pass func(Frame) error) error {
+	c.end = 0
+	if file.first != c.next {
+		return &CorruptError{File: file.path, Err: fmt.Errorf("entries %d to %d are missing before it", c.next, file.first-1)}
+	}
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<16)
+	var long []byte
+	var group []Frame // of an append of several entries, what was read of it
+	at, ahead := c.end, *c
+	for {
+		line, err := readLine(r, &long)
+		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+			return err
+		}
+		if err != nil {
+			if c.newest && interrupted(line, err, r) || err == io.EOF && len(line) == 0 && len(group) == 0 {
+				return nil
+			}
+			return &CorruptError{File: file.path, Offset: at, Err: unended(err)}
+		}
+		frame, err := parseFrame(line[:len(line)-1])
+		if err == nil {
+			err = ahead.step(frame)
+		}
+		if err != nil {
+			return &CorruptError{File: file.path, Offset: at, Err: err}
+		}
+		at += int64(len(line))
+		if frame.more {
+			frame.Line = bytes.Clone(frame.Line)
+			group = append(group, frame)
+			continue
+		}
+		ahead.end = at
+		*c = ahead
+		for _, g := range append(group, frame) {
+			if err := pass(g); err != nil {
+				return err
+			}
+		}
+		group = group[:0]
+	}
+}
+
+// readLine reads up to a line end. It gives up with ErrBufferFull once a line is longer than a frame may be. The line
+// is valid until the next call; long is where it puts one that the reader's buffer does not hold.
+func readLine(r *bufio.Reader, long *[]byte) (line []byte, err error) {
+	part, err := r.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return part, err
+	}
+	*long = (*long)[:0]
+	for err == bufio.ErrBufferFull && len(*long) <= MaxFrame {
+		*long = append(*long, part...)
+		part, err = r.ReadSlice('\n')
+	}
+	*long = append(*long, part...)
+	return *long, err
+}
+
+// interrupted reports whether a file's last bytes, which have no line end, are what an interrupted append leaves.
+func interrupted(rest []byte, cause error, behind io.Reader) bool {
+	return torn(rest) && (cause == io.EOF || zeros(behind))
+}
+
+// unended says what is wrong with bytes that have no line end.
+func unended(cause error) error {
+	if cause == io.EOF {
+		return errors.New("the file ends inside an append")
+	}
+	return ErrTooLarge
+}
+
+// step takes the chain one frame on.
+func (c *chain) step(f Frame) error {
+	if f.Seq != c.next {
+		return fmt.Errorf("entry %d stands where %d must", f.Seq, c.next)
+	}
+	if c.prev != "" && f.Prev != c.prev {
+		return fmt.Errorf("entry %d does not follow the entry before it", f.Seq)
+	}
+	c.next, c.prev = f.Seq+1, f.Sum
+	return nil
+}
+
+// zeros reports whether only zeros are left: a length that arrived without its bytes.
+func zeros(r io.Reader) bool {
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := r.Read(buf)
+		for _, b := range buf[:n] {
+			if b != 0 {
+				return false
+			}
+		}
+		if err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// resume finds the end of the session's newest file, cuts off an interrupted append, and makes durable what a process
+// wrote before it died.
+func (s *session) resume(d *Dir) error {
+	files, err := d.files(s.name)
+	if errors.Is(err, ErrNoSession) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c := chain{next: files[0].first}
+	if n := len(files) - 2; n >= 0 { // the newest may be empty; then the one before it ends the chain
+		c.next = files[n].first
+		if err := d.scan(files[n], &c, func(Frame) error { return nil }); err != nil {
+			return err
+		}
+	}
+	if c.next == 1 {
+		c.prev = firstPrev
+	}
+	newest := files[len(files)-1]
+	f, err := d.fs.Edit(newest.path)
+	if err != nil {
+		return err
+	}
+	s.file, s.path, s.named = f, newest.path, true
+	c.newest = true
+	if err := c.follow(newest, f, func(Frame) error { return nil }); err != nil {
+		return err
+	}
+	s.seq, s.sum, s.size = c.next-1, c.prev, c.end
+	if err := f.Truncate(s.size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
