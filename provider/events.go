@@ -100,7 +100,7 @@ func (r *lineReader) next() ([]byte, bool) {
 		return nil, false
 	}
 	line, skip := r.rest[:end], end+1
-	if end == r.cr && r.lf == end+1 {
+	if end == r.cr && r.lf == end+1 && r.lf < len(r.rest) {
 		skip++
 	}
 	r.rest = r.rest[skip:]

@@ -22,6 +22,7 @@ const (
 	Torn
 )
 
+// String returns the name in lower case.
 func (l Loss) String() string {
 	switch l {
 	case Dropped:

@@ -204,6 +204,7 @@ func TestCrashSeparates(t *testing.T) {
 	after.ok(err)
 	after.write(f, 0, "xyz")
 	d.reads("a", "ABCer")
+	disk{T: t, FS: after.FS.(*vfs.Mem).Crash(vfs.Dropped, nil)}.reads("a", "older")
 	free, err := after.Lock("l", nil) // while the original holds its own
 	after.ok(err)
 	after.ok(free.Close())

@@ -30,6 +30,7 @@ const (
 	OpClose
 )
 
+// String returns the name that error texts use.
 func (op Op) String() string {
 	names := [...]string{
 		"open", "edit", "create", "rename", "remove", "mkdir", "list", "syncdir", "lock",

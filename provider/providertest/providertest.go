@@ -3,50 +3,115 @@ package providertest
 
 import (
 	"bytes"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ambit/entry"
 	"ambit/provider"
 )
 
-// Exchange is a written example of what a protocol must understand. Its Path is what follows the provider's name.
+// Exchange is a written example, and what a protocol must understand of it.
 type Exchange struct {
-	Method, Path, Request string
-	ContentType, Response string
+	Name         string
+	Method, Path string // the path is what follows the provider's name, with query
+	Body         string
+	Request      provider.Request // what Method, Path and Body mean
+
+	ContentType string
+	Answer      string
+	Response    provider.Response // what ContentType and Answer mean
 }
 
 // Run checks the laws on arbitrary input, on the given exchanges and on damaged copies of them. Without exchanges
-// nothing shows that the protocol understands anything, so a family gives one for each shape of answer it reads.
+// nothing shows that the protocol understands anything, so a family gives one for each shape that it reads.
 func Run(t *testing.T, p provider.Protocol, exchanges ...Exchange) {
+	for _, x := range exchanges {
+		t.Run("Exchange/"+x.Name, func(t *testing.T) {
+			understood(t, p, x)
+			cutAnswer(t, p, x)
+			lineEnds(t, p, x)
+		})
+	}
 	t.Run("Arbitrary", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { arbitrary(t, p, exchanges) }) })
 	t.Run("Foreign", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { foreign(t, p) }) })
 	t.Run("CutStream", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { cutStream(t, p, exchanges) }) })
 	t.Run("NotJSON", func(t *testing.T) { notJSON(t, p, exchanges) })
-	for i, x := range exchanges {
-		t.Run(fmt.Sprintf("Exchange%d", i), func(t *testing.T) { exchange(t, p, x) })
+}
+
+// FuzzResponse checks the laws of Response on the answers of the exchanges and on what the fuzzer makes of them.
+func FuzzResponse(f *testing.F, p provider.Protocol, exchanges ...Exchange) {
+	for _, x := range exchanges {
+		f.Add(x.Request.Type, x.ContentType, x.Answer)
+	}
+	f.Fuzz(func(t *testing.T, kind, contentType, answer string) {
+		response(t, p, provider.Request{Type: kind}, contentType, answer)
+	})
+}
+
+// understood: an example means what is written beside it.
+func understood(t *testing.T, p provider.Protocol, x Exchange) {
+	req := request(t, p, x.Method, x.Path, x.Body)
+	if req.Type == "" {
+		t.Errorf("%s %q is not understood", x.Method, x.Path)
+	}
+	if diff := cmp.Diff(x.Request, req); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	resp := response(t, p, req, x.ContentType, x.Answer)
+	if diff := cmp.Diff(x.Response, resp); diff != "" {
+		t.Errorf("response (-want +got):\n%s", diff)
+	}
+}
+
+// cutAnswer: an answer that ends early says no more than the whole.
+func cutAnswer(t *testing.T, p provider.Protocol, x Exchange) {
+	whole := response(t, p, x.Request, x.ContentType, x.Answer)
+	for cut := range len(x.Answer) {
+		part := response(t, p, x.Request, x.ContentType, x.Answer[:cut])
+		if part.Model != "" && part.Model != whole.Model {
+			t.Errorf("cut at %d: model %q, the whole says %q", cut, part.Model, whole.Model)
+		}
+		if !atMost(part.Usage, whole.Usage) {
+			t.Errorf("cut at %d: usage %+v, the whole says %+v", cut, part.Usage, whole.Usage)
+		}
+	}
+}
+
+func atMost(part, whole *entry.Usage) bool {
+	if part == nil || whole == nil {
+		return part == nil
+	}
+	return part.Input <= whole.Input && part.Output <= whole.Output &&
+		part.CacheRead <= whole.CacheRead && part.CacheWrite <= whole.CacheWrite
+}
+
+// lineEnds: however the lines of an answer end, it says the same.
+func lineEnds(t *testing.T, p provider.Protocol, x Exchange) {
+	whole := response(t, p, x.Request, x.ContentType, x.Answer)
+	for _, end := range []string{"\r\n", "\r"} {
+		got := response(t, p, x.Request, x.ContentType, strings.ReplaceAll(x.Answer, "\n", end))
+		if diff := cmp.Diff(whole, got); diff != "" {
+			t.Errorf("with line ends %q (-want +got):\n%s", end, diff)
+		}
 	}
 }
 
 // arbitrary: any input gives an answer, the same one each time, from the arguments alone, and one that makes sense.
 func arbitrary(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
-	x := Exchange{
-		Method:      rapid.SampledFrom([]string{"GET", "POST", "HEAD", "DELETE", "", "post"}).Draw(t, "method"),
-		Path:        drawText(t, "path", exchanges, func(x Exchange) string { return x.Path }),
-		Request:     drawText(t, "request", exchanges, func(x Exchange) string { return x.Request }),
-		ContentType: rapid.SampledFrom([]string{"text/event-stream", "application/json; charset=utf-8", "", "text/html"}).Draw(t, "content type"),
-		Response:    drawText(t, "response", exchanges, func(x Exchange) string { return x.Response }),
-	}
-	req := request(t, p, x)
+	method := rapid.SampledFrom([]string{"GET", "POST", "HEAD", "DELETE", "", "post"}).Draw(t, "method")
+	path := drawText(t, "path", exchanges, func(x Exchange) string { return x.Path })
+	body := drawText(t, "body", exchanges, func(x Exchange) string { return x.Body })
+	req := request(t, p, method, path, body)
 	if rapid.Bool().Draw(t, "another type") {
 		req.Type = rapid.SampledFrom(types).Draw(t, "type")
 	}
-	response(t, p, req, x.ContentType, x.Response)
+	contentType := rapid.SampledFrom([]string{"text/event-stream", "application/json; charset=utf-8", "", "text/html"}).Draw(t, "content type")
+	response(t, p, req, contentType, drawText(t, "answer", exchanges, func(x Exchange) string { return x.Answer }))
 }
 
 var types = []string{
@@ -91,7 +156,7 @@ func foreign(t *rapid.T, p provider.Protocol) {
 
 // cutStream: what a stream says before a cut, it says as a whole too. The stream itself need not be sound.
 func cutStream(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
-	text := drawText(t, "stream", exchanges, func(x Exchange) string { return x.Response })
+	text := drawText(t, "stream", exchanges, func(x Exchange) string { return x.Answer })
 	req := provider.Request{Type: rapid.SampledFrom(types).Draw(t, "type")}
 	cut := rapid.IntRange(0, len(text)).Draw(t, "cut")
 	whole := response(t, p, req, "text/event-stream", text)
@@ -112,12 +177,11 @@ func notJSON(t *testing.T, p provider.Protocol, exchanges []Exchange) {
 		"arrays":  `{"model":"m","stream":true,"x":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + "}",
 		"objects": strings.Repeat(`{"usage":`, levels), "array": strings.Repeat("[", levels),
 	}
+	asked := append(exchanges[:len(exchanges):len(exchanges)], Exchange{Method: "POST", Path: "/"})
 	for name, body := range bodies {
-		for _, x := range append(exchanges[:len(exchanges):len(exchanges)], Exchange{Method: "POST", Path: "/"}) {
-			x.Request = ""
-			bare := request(t, p, x)
-			x.Request = body
-			if got := request(t, p, x); got != bare {
+		for _, x := range asked {
+			bare := request(t, p, x.Method, x.Path, "")
+			if got := request(t, p, x.Method, x.Path, body); got != bare {
 				t.Errorf("%s: request %+v, want what the path alone says, %+v", name, got, bare)
 			}
 			for _, contentType := range []string{"application/json", "text/event-stream", ""} {
@@ -129,38 +193,6 @@ func notJSON(t *testing.T, p provider.Protocol, exchanges []Exchange) {
 	}
 }
 
-// exchange: an example is understood; cut anywhere it says no more than as a whole; line ends do not matter.
-func exchange(t *testing.T, p provider.Protocol, x Exchange) {
-	req := request(t, p, x)
-	if req.Type == "" {
-		t.Errorf("%s %q is not understood", x.Method, x.Path)
-	}
-	whole := response(t, p, req, x.ContentType, x.Response)
-	for cut := range len(x.Response) {
-		part := response(t, p, req, x.ContentType, x.Response[:cut])
-		if part.Model != "" && part.Model != whole.Model {
-			t.Errorf("cut at %d: model %q, the whole says %q", cut, part.Model, whole.Model)
-		}
-		if !atMost(part.Usage, whole.Usage) {
-			t.Errorf("cut at %d: usage %+v, the whole says %+v", cut, part.Usage, whole.Usage)
-		}
-	}
-	for _, end := range []string{"\r\n", "\r"} {
-		other := strings.ReplaceAll(x.Response, "\n", end)
-		if got := response(t, p, req, x.ContentType, other); !reflect.DeepEqual(got, whole) {
-			t.Errorf("with line ends %q: %+v, want %+v", end, got, whole)
-		}
-	}
-}
-
-func atMost(part, whole *entry.Usage) bool {
-	if part == nil || whole == nil {
-		return part == nil
-	}
-	return part.Input <= whole.Input && part.Output <= whole.Output &&
-		part.CacheRead <= whole.CacheRead && part.CacheWrite <= whole.CacheWrite
-}
-
 // failer is what *testing.T and *rapid.T share here.
 type failer interface {
 	Helper()
@@ -168,12 +200,12 @@ type failer interface {
 }
 
 // request calls p.Request twice, the second time after the first body was spoiled.
-func request(t failer, p provider.Protocol, x Exchange) (got provider.Request) {
+func request(t failer, p provider.Protocol, method, path, text string) (got provider.Request) {
 	t.Helper()
-	lent(t, x.Request, func(body []byte) { got = p.Request(x.Method, x.Path, body) })
-	lent(t, x.Request, func(body []byte) {
-		if again := p.Request(x.Method, x.Path, body); again != got {
-			t.Fatalf("%s %q is %+v, then %+v", x.Method, x.Path, got, again)
+	lent(t, text, func(body []byte) { got = p.Request(method, path, body) })
+	lent(t, text, func(body []byte) {
+		if again := p.Request(method, path, body); again != got {
+			t.Fatalf("%s %q is %+v, then %+v", method, path, got, again)
 		}
 	})
 	checkModel(t, got.Model)
