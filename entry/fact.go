@@ -40,7 +40,8 @@ type Request struct {
 	Path     string            `json:"path"`              // path and query behind the provider's name, credentials left out
 	Headers  map[string]string `json:"headers,omitempty"` // those that say who sent it and how to read the body; names in lower case
 	Model    string            `json:"model,omitempty"`
-	Time     time.Time         `json:"arrived"`
+	Arrived  time.Time         `json:"arrived"`           // when its first byte did
+	Partial  bool              `json:"partial,omitempty"` // Body ends early: the client left, or was answered before it had sent all
 	Body     *Body             `json:"body,omitempty"`
 }
 
@@ -53,7 +54,7 @@ const (
 	EndDropped  End = "dropped"      // the provider's connection broke before the end
 	EndCanceled End = "client-gone"  // the client left before the end
 	EndNone     End = "no-response"  // no response came; Error says why
-	EndPartial  End = "not-recorded" // it passed, but Body holds its first part only; Error says why
+	EndUnkept   End = "not-recorded" // it passed, but its body was not kept; Error says why
 )
 
 // Response is what came back for the request of the same number.

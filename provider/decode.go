@@ -28,8 +28,9 @@ const (
 // Decode undoes the Content-Encoding of a body: gzip, x-gzip, deflate with or without its zlib wrapper, br, zstd,
 // identity, or a list of these in the order in which they were applied. No layer may exceed limit bytes.
 //
-// A body that is damaged or ends early gives what could be decoded, with an error; ErrTooLarge and ErrEncoding come
-// without data. An empty body is empty under every encoding. Without an encoding the result is body itself.
+// A body that ends early gives all that came, with an error; a damaged one, what the decompressor passed on before
+// it saw the damage. ErrTooLarge and ErrEncoding come without data. An empty body is empty under every encoding.
+// Without an encoding the result is body itself.
 func Decode(body []byte, encoding string, limit int64) ([]byte, error) {
 	layers, err := parseEncoding(encoding)
 	if err != nil {
@@ -90,14 +91,10 @@ type opener func(io.Reader) (io.Reader, error)
 func reading(open opener) func([]byte, int64) ([]byte, error) {
 	return func(body []byte, limit int64) ([]byte, error) {
 		r, err := open(bytes.NewReader(body))
-		if err == nil {
-			body, err = readAll(r, max(limit, 0))
-			return body, err
+		if err != nil {
+			return nil, err
 		}
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, err
+		return readAll(r, max(limit, 0))
 	}
 }
 

@@ -171,7 +171,7 @@ func cutStream(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
 
 // notJSON: a body that is no JSON, or too deep, says nothing.
 func notJSON(t *testing.T, p provider.Protocol, exchanges []Exchange) {
-	const levels = 1 << 20
+	const levels = 1 << 14
 	bodies := map[string]string{
 		"empty": "", "html": "<html>502 Bad Gateway</html>", "null": "null", "number": "1e400", "open": `{"model":"m","usage":{`,
 		"arrays":  `{"model":"m","stream":true,"x":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + "}",

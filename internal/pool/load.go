@@ -1,0 +1,77 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"ambit/entry"
+	"ambit/journal"
+)
+
+// saved is the name under which a session's pool is kept.
+const saved = "pool.json"
+
+// Load folds a session, from its saved pool where there is one that the journal bears out. On damage it returns what
+// lies before it, with the error.
+func Load(ctx context.Context, d *journal.Dir, session string) (*Pool, error) {
+	data, err := d.Derived(session, saved)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if p := Restore(data); p != nil {
+		if err := p.follow(ctx, d, session); err == nil {
+			return p, nil
+		}
+	}
+	p := New()
+	return p, p.read(ctx, d, session)
+}
+
+// Store keeps a pool for the next Load. The pool may be older than the journal.
+func Store(d *journal.Dir, session string, p *Pool) error {
+	data, err := p.Save()
+	if err != nil {
+		return err
+	}
+	return d.SetDerived(session, saved, data)
+}
+
+// errOther says that the saved pool is not of this journal.
+var errOther = errors.New("the saved pool is not of this journal")
+
+// follow folds what came after the pool was saved, once the journal's frame of the pool's last entry is the one that
+// the pool has seen.
+func (p *Pool) follow(ctx context.Context, d *journal.Dir, session string) error {
+	known := false
+	for f, err := range d.Read(ctx, session, p.Seq-1) {
+		if err != nil {
+			return err
+		}
+		if !known {
+			if known = f.Seq == p.Seq && f.Sum == p.Sum; !known {
+				return errOther
+			}
+			continue
+		}
+		if err := p.Fold(f); err != nil {
+			return err
+		}
+	}
+	if !known {
+		return errOther
+	}
+	return nil
+}
+
+func (p *Pool) read(ctx context.Context, d *journal.Dir, session string) error {
+	for f, err := range d.Read(ctx, session, entry.Seq(0)) {
+		if err != nil {
+			return err
+		}
+		if err := p.Fold(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+// Package pool folds a session's entries into what is known of it: its exchanges, their usage, its end.
+//
+// Folding is pure and incremental: folding a saved pool and the entries after it gives the pool of all entries. A pool
+// is derived state; what is saved of it may be deleted at any time. A Pool is not safe for concurrent use.
+package pool
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"time"
+
+	"ambit/entry"
+	"ambit/journal"
+)
+
+// Version is the version of a saved pool. Another one is not read: the pool is folded again.
+const Version = 1
+
+// Pool is the state of one session.
+type Pool struct {
+	Version   int           `json:"version"`
+	Seq       entry.Seq     `json:"seq"` // of the last entry folded
+	Sum       string        `json:"sum"` // of its frame
+	Session   entry.Session `json:"session"`
+	Created   time.Time     `json:"created"`
+	Updated   time.Time     `json:"updated"`
+	Exchanges []Exchange    `json:"exchanges"` // in order of their number
+	Missing   int           `json:"missing"`   // requests and responses that passed and were not recorded
+}
+
+// Exchange is one request with its response.
+type Exchange struct {
+	Request  entry.Request   `json:"request"` // without its headers
+	Response *entry.Response `json:"response,omitempty"`
+	Seq      entry.Seq       `json:"seq"` // of the request's entry
+}
+
+// New returns the pool of no entries.
+func New() *Pool { return &Pool{Version: Version} }
+
+// Fold takes one frame in. Frames come in order, without gaps.
+func (p *Pool) Fold(f journal.Frame) error {
+	if f.Seq != p.Seq+1 || p.Sum != "" && f.Prev != p.Sum {
+		return fmt.Errorf("fold entry %d: it does not follow entry %d", f.Seq, p.Seq)
+	}
+	p.Seq, p.Sum, p.Updated = f.Seq, f.Sum, f.Time
+	switch fact := f.Fact.(type) {
+	case *entry.Session:
+		p.Session, p.Created = *fact, f.Time
+	case *entry.Request:
+		x := Exchange{Request: *fact, Seq: f.Seq}
+		x.Request.Headers = nil
+		i := p.place(fact.N)
+		p.Exchanges = append(p.Exchanges, Exchange{})
+		copy(p.Exchanges[i+1:], p.Exchanges[i:])
+		p.Exchanges[i] = x
+	case *entry.Response:
+		if x := p.Exchange(fact.N); x != nil {
+			answer := *fact
+			answer.Headers = nil
+			x.Response = &answer
+		}
+	case *entry.Gap:
+		p.Missing += fact.Exchanges
+	}
+	return nil
+}
+
+// place is where the exchange of a number stands, or would.
+func (p *Pool) place(n int) int {
+	return sort.Search(len(p.Exchanges), func(i int) bool { return p.Exchanges[i].Request.N >= n })
+}
+
+// Exchange returns the exchange of a number, nil when there is none.
+func (p *Pool) Exchange(n int) *Exchange {
+	if i := p.place(n); i < len(p.Exchanges) && p.Exchanges[i].Request.N == n {
+		return &p.Exchanges[i]
+	}
+	return nil
+}
+
+// Last is the highest number of a request, 0 when there is none.
+func (p *Pool) Last() int {
+	if n := len(p.Exchanges); n > 0 {
+		return p.Exchanges[n-1].Request.N
+	}
+	return 0
+}
+
+// Save writes the pool as it is kept between processes.
+func (p *Pool) Save() ([]byte, error) { return json.Marshal(p) }
+
+// Restore reads what Save wrote. What it cannot read, or what another version wrote, gives nil.
+func Restore(saved []byte) *Pool {
+	p := new(Pool)
+	if json.Unmarshal(saved, p) != nil || p.Version != Version || p.Seq == 0 {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Only these headers are recorded: they say who talks, in which session, and how a body is to be read. None carries a
+// credential.
+var (
+	requestHeaders = []string{
+		"accept", "anthropic-beta", "anthropic-version", "content-encoding", "content-type", "openai-beta", "originator",
+		"session-id", "thread-id", "user-agent", "x-app", "x-claude-code-agent-id", "x-claude-code-session-id",
+		"x-client-request-id", "x-codex-parent-thread-id", "x-codex-window-id", "x-initiator", "x-interaction-type",
+		"x-openai-subagent", "x-parent-session-id", "x-session-affinity", "x-session-id",
+	}
+	responseHeaders = []string{
+		"content-encoding", "content-type", "openai-processing-ms", "request-id", "retry-after", "retry-after-ms",
+		"x-request-id", "x-should-retry",
+	}
+	// sessionHeaders name the client's session, the parent's before its own.
+	sessionHeaders = []string{"x-claude-code-session-id", "x-parent-session-id", "x-session-id", "session-id"}
+	// credentialHeaders are told apart by their HMAC and kept nowhere.
+	credentialHeaders = []string{"authorization", "x-api-key", "x-goog-api-key", "api-key"}
+	// credentialQueries are the query's members that carry credentials.
+	credentialQueries = []string{
+		"access_token", "api-key", "api_key", "apikey", "auth", "authorization", "key", "password", "secret", "sig",
+		"signature", "token", "x-api-key", "x-goog-api-key",
+	}
+)
+
+// maxValue is the longest header value that is recorded, in bytes; longer ones are left out.
+const maxValue = 1024
+
+// public picks the headers that are recorded.
+func public(h http.Header, names []string) map[string]string {
+	picked := make(map[string]string)
+	for _, name := range names {
+		v := strings.Join(h.Values(name), ", ")
+		if v != "" && len(v) <= maxValue {
+			picked[name] = strings.ToValidUTF8(v, "\uFFFD")
+		}
+	}
+	return picked
+}
+
+// maxPath is the longest path that is recorded whole, in bytes; of a longer one the beginning is.
+const maxPath = 16 << 10
+
+// publicPath is what the client asked for, with the values of credentials taken out of the query.
+func publicPath(rest string, u *url.URL) string {
+	path := rest
+	if u.RawQuery != "" || u.ForceQuery {
+		parts := strings.Split(u.RawQuery, "&")
+		for i, part := range parts {
+			name, _, has := strings.Cut(part, "=")
+			if has && credential(name) {
+				parts[i] = name + "=redacted"
+			}
+		}
+		path += "?" + strings.Join(parts, "&")
+	}
+	if len(path) > maxPath {
+		path = path[:maxPath]
+	}
+	return strings.ToValidUTF8(path, "\uFFFD")
+}
+
+// credential reports whether a member of a query, as it is spelled there, carries a credential.
+func credential(name string) bool {
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	return slices.Contains(credentialQueries, strings.ToLower(name))
+}
+
+// identity says whose a request is, as far as its header does.
+type identity struct {
+	client string // the program, as it names itself
+	key    string // what its session is recognised by
+	named  bool   // the key names one session; otherwise it names a client, which may have many
+}
+
+// identify reads a request's identity: the tag of its path; else the client's own session id; else the client itself,
+// by provider, program and an HMAC of the credential.
+func (r *recorder) identify(req *http.Request, to route) identity {
+	who := identity{client: program(req.UserAgent()), named: true}
+	if to.tag != "" {
+		who.key = "tag:" + to.tag
+		return who
+	}
+	for _, name := range sessionHeaders {
+		if v := req.Header.Get(name); v != "" {
+			who.key = to.provider + ":" + name + ":" + r.short(v)
+			return who
+		}
+	}
+	var secret []string
+	for _, name := range credentialHeaders {
+		secret = append(secret, req.Header.Get(name))
+	}
+	secret = append(secret, req.URL.Query().Get("key"), req.UserAgent())
+	who.named = false
+	who.key = to.provider + ":client:" + r.short(strings.Join(secret, "\x00"))
+	return who
+}
+
+// short is a keyed hash: equal for equal text, and nothing can be read from it.
+func (r *recorder) short(text string) string {
+	mac := hmac.New(sha256.New, r.secret)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil)[:12])
+}
+
+// program is the first word of a user agent, such as codex_exec/0.171.0.
+func program(agent string) string {
+	first, _, _ := strings.Cut(agent, " ")
+	if len(first) > 64 {
+		first = first[:64]
+	}
+	return strings.ToValidUTF8(first, "\uFFFD")
+}

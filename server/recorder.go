@@ -1,0 +1,307 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ambit/entry"
+	"ambit/journal"
+	"ambit/provider"
+)
+
+// recorder writes copies of exchanges into the journal, behind the traffic. One goroutine owns all that it knows of
+// sessions; the proxy only hands it events.
+type recorder struct {
+	store     *journal.Dir
+	protocols map[string]provider.Protocol
+	secret    []byte
+	title     string
+	now       func() time.Time
+	rand      io.Reader
+	log       *slog.Logger
+	room      room
+
+	mu     sync.Mutex
+	queue  []event
+	closed bool
+	wake   chan struct{}
+	done   chan error
+
+	// The goroutine's own.
+	open   map[string]*writing   // by session
+	keys   map[string]string     // the newest session of a key
+	missed map[string]*entry.Gap // what was not recorded, by key
+	silent bool                  // the log knows that recording fails
+}
+
+// event is one half of an exchange that is whole.
+type event struct {
+	x        *exchange
+	response bool
+}
+
+// room is how many bytes of copies may still wait.
+type room struct{ left atomic.Int64 }
+
+func (r *room) take(n int64) bool {
+	if r.left.Add(-n) < 0 {
+		r.left.Add(n)
+		return false
+	}
+	return true
+}
+
+func (r *room) give(n int64) { r.left.Add(n) }
+
+const (
+	// tidy is how often idle sessions are let go and missed traffic is tried to be noted.
+	tidy = 5 * time.Second
+	// maxOpen bounds the sessions that are held for writing while nothing is under way in them.
+	maxOpen = 32
+	// maxDecoded bounds a body that is decoded to be understood, in bytes.
+	maxDecoded = 256 << 20
+)
+
+func newRecorder(o Options, protocols map[string]provider.Protocol) *recorder {
+	r := &recorder{
+		store: o.Store, protocols: protocols, secret: o.Secret, title: o.Title, now: o.Now, rand: o.Rand, log: o.Log,
+		wake: make(chan struct{}, 1), done: make(chan error, 1),
+		open: make(map[string]*writing), missed: make(map[string]*entry.Gap),
+	}
+	r.room.left.Store(o.Queue)
+	go r.run()
+	return r
+}
+
+// enqueue hands an event over. It never waits.
+func (r *recorder) enqueue(e event) {
+	r.mu.Lock()
+	r.queue = append(r.queue, e)
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close records what is waiting and ends the goroutine.
+func (r *recorder) close() error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil
+	}
+	r.closed = true
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+	return <-r.done
+}
+
+// run is the goroutine.
+func (r *recorder) run() {
+	tick := time.NewTicker(tidy)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.wake:
+		case <-tick.C:
+			r.note()
+			r.release(r.now().Add(-sessionIdle), maxOpen)
+		}
+		r.mu.Lock()
+		batch, closed := r.queue, r.closed
+		r.queue = nil
+		r.mu.Unlock()
+		r.record(batch)
+		if closed && len(batch) == 0 {
+			r.note()
+			r.done <- r.release(r.now().Add(time.Hour), 0)
+			return
+		}
+		if closed {
+			r.wake <- struct{}{}
+		}
+	}
+}
+
+// record writes a batch of events: their bodies, then their entries, one append a session.
+func (r *recorder) record(batch []event) {
+	var touched []*writing
+	for _, e := range batch {
+		w, err := r.stage(e)
+		if err != nil {
+			r.miss(e, err)
+		} else if len(w.events) == 1 {
+			touched = append(touched, w)
+		}
+	}
+	for _, w := range touched {
+		if err := r.flush(w); err != nil {
+			for _, e := range w.events {
+				r.miss(e, err)
+			}
+		}
+		w.facts, w.events = nil, nil
+	}
+	for _, e := range batch {
+		e.free()
+	}
+}
+
+var errLost = errors.New("the copy did not fit the queue")
+
+// stage puts an event's body into its session and its fact on the list of what is to be appended.
+func (r *recorder) stage(e event) (*writing, error) {
+	x := e.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e.response {
+		return r.stageResponse(x)
+	}
+	if x.request.lost {
+		return nil, errLost
+	}
+	w, err := r.session(x.who, x.start)
+	if err != nil {
+		return nil, err
+	}
+	x.q = r.understand(x)
+	f := x.requestFact()
+	if f.Body, err = r.put(w, x.request.bytes); err != nil {
+		return nil, err
+	}
+	w.n++
+	f.N = w.n
+	w.last = x.start
+	w.add(event{x: x}, f)
+	x.in, x.n = w, w.n
+	w.live[x] = true
+	return w, nil
+}
+
+func (r *recorder) stageResponse(x *exchange) (*writing, error) {
+	w := x.in
+	if w == nil {
+		return nil, errors.New("its request was not recorded")
+	}
+	delete(w.live, x)
+	w.last = x.ended
+	f := x.responseFact()
+	if x.response.lost {
+		r.miss(event{x: x, response: true}, errLost)
+	} else {
+		var err error
+		if f.Body, err = r.put(w, x.response.bytes); err != nil {
+			return nil, err
+		}
+		if body, err := provider.Decode(x.response.bytes, x.back.Get("Content-Encoding"), maxDecoded); err == nil || len(body) > 0 {
+			answer := r.protocol(x).Response(x.q, x.back.Get("Content-Type"), body)
+			f.Model, f.Usage = answer.Model, answer.Usage
+		}
+	}
+	w.add(event{x: x, response: true}, f)
+	return w, nil
+}
+
+func (r *recorder) put(w *writing, body []byte) (*entry.Body, error) {
+	if len(body) == 0 {
+		return nil, nil
+	}
+	b, err := r.store.Put(context.Background(), w.id, body)
+	return &b, err
+}
+
+// understand reads what a request asks for.
+func (r *recorder) understand(x *exchange) provider.Request {
+	body, err := provider.Decode(x.request.bytes, x.header.Get("Content-Encoding"), maxDecoded)
+	if err != nil {
+		body = nil
+	}
+	return r.protocol(x).Request(x.method, x.to.rest, body)
+}
+
+// protocol is the wire family of an exchange: its provider's, or for a provider of another name the one that knows
+// the path.
+func (r *recorder) protocol(x *exchange) provider.Protocol {
+	if p := r.protocols[x.to.provider]; p != nil {
+		return p
+	}
+	for _, name := range []string{"anthropic", "openai", "gemini"} {
+		if p := r.protocols[name]; p.Request(x.method, x.to.rest, nil).Type != "" {
+			return p
+		}
+	}
+	return r.protocols["openai"]
+}
+
+// flush appends what is staged in a session, the session's first entry and what was missed before it.
+func (r *recorder) flush(w *writing) error {
+	facts := w.facts
+	if gap := r.missed[w.key]; gap != nil {
+		facts = append([]entry.Fact{gap}, facts...)
+	}
+	if w.first != nil {
+		facts = append([]entry.Fact{w.first}, facts...)
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	if _, err := r.store.Append(context.Background(), w.id, facts...); err != nil {
+		for _, e := range w.events {
+			if !e.response {
+				e.x.in = nil
+				w.n--
+				delete(w.live, e.x)
+			}
+		}
+		return err
+	}
+	w.first = nil
+	if gap := r.missed[w.key]; gap != nil {
+		r.log.Warn("recording again", "missed", gap.Exchanges, "bytes", gap.Bytes)
+		delete(r.missed, w.key)
+		r.silent = false
+	}
+	return nil
+}
+
+// miss counts what passed and could not be recorded.
+func (r *recorder) miss(e event, cause error) {
+	gap := r.missed[e.x.who.key]
+	if gap == nil {
+		gap = &entry.Gap{Since: e.x.start.UTC()}
+		r.missed[e.x.who.key] = gap
+	}
+	gap.Exchanges++
+	gap.Cause = cause.Error()
+	if e.response {
+		gap.Bytes += e.x.response.total
+	} else {
+		gap.Bytes += e.x.request.total
+	}
+	if !r.silent {
+		r.silent = true
+		r.log.Error("traffic passes unrecorded", "cause", fmt.Sprint(cause))
+	}
+}
+
+// free gives back the room of an event's copy.
+func (e event) free() {
+	e.x.mu.Lock()
+	defer e.x.mu.Unlock()
+	c := &e.x.request
+	if e.response {
+		c = &e.x.response
+	}
+	e.x.r.room.give(int64(len(c.bytes)))
+	c.bytes = nil
+}
