@@ -73,8 +73,8 @@ type Response struct {
 
 // Gap says that traffic passed and was not recorded.
 type Gap struct {
-	Exchanges int       `json:"exchanges"` // requests or responses that are missing
-	Bytes     int64     `json:"bytes"`     // of their bodies
+	Exchanges int       `json:"exchanges"`     // requests or responses that are missing
+	Bytes     int64     `json:"missing_bytes"` // of their bodies
 	Cause     string    `json:"cause"`
 	Since     time.Time `json:"since"`
 }

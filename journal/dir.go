@@ -21,6 +21,7 @@ type Options struct {
 	FS       vfs.FS           // the file system; nil means the operating system's
 	Now      func() time.Time // the clock that entries are stamped by; nil means time.Now
 	Holder   Holder           // who this process is, for those who find a session locked
+	Existing bool             // open a store that is there, and make nothing; one that is not is fs.ErrNotExist
 	Rotate   int64            // a file of entries takes no more once it has this many bytes; 0 means 16 MiB
 	Progress func(Report)     // called by Check after every body with what it has found so far; nil means nobody
 }
@@ -68,7 +69,8 @@ type session struct {
 	named bool  // the file's name is durable
 }
 
-// Open opens the store in a folder, which it makes when it is missing, and starts its commit loop. Close ends it.
+// Open opens the store in a folder and starts its commit loop, which Close ends. The folder is made when it is missing,
+// unless Options say otherwise.
 func Open(root string, o Options) (*Dir, error) {
 	if o.FS == nil {
 		o.FS = vfs.OS{}
@@ -83,7 +85,13 @@ func Open(root string, o Options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.FS.MkdirAll(path.Join(root, "sessions")); err != nil {
+	sessions := path.Join(root, "sessions")
+	if o.Existing {
+		_, err = o.FS.List(sessions)
+	} else {
+		err = o.FS.MkdirAll(sessions)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open the data directory: %w", err)
 	}
 	c, err := sharedCodec()

@@ -164,6 +164,9 @@ func readDemoStream(r io.Reader) (demoMessage, string, error) {
 	in := bufio.NewReader(r)
 	for {
 		line, err := in.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return s.message, s.stop, fmt.Errorf("read the stream: %w", err)
+		}
 		if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data:"); ok {
 			if err := s.add([]byte(data)); err != nil {
 				return s.message, s.stop, err
@@ -171,8 +174,6 @@ func readDemoStream(r io.Reader) (demoMessage, string, error) {
 		}
 		switch {
 		case err == nil:
-		case err != io.EOF:
-			return s.message, s.stop, fmt.Errorf("read the stream: %w", err)
 		case !s.done:
 			return s.message, s.stop, errors.New("the stream ended before message_stop")
 		default:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"ambit/entry"
 	"ambit/journal"
 )
 
@@ -24,8 +23,21 @@ func Load(ctx context.Context, d *journal.Dir, session string) (*Pool, error) {
 			return p, nil
 		}
 	}
+	return Fresh(ctx, d, session)
+}
+
+// Fresh folds a session from its journal alone. On damage it returns what lies before it, with the error.
+func Fresh(ctx context.Context, d *journal.Dir, session string) (*Pool, error) {
 	p := New()
-	return p, p.read(ctx, d, session)
+	for f, err := range d.Read(ctx, session, 0) {
+		if err == nil {
+			err = p.Fold(f)
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 // Store keeps a pool for the next Load. The pool may be older than the journal.
@@ -60,18 +72,6 @@ func (p *Pool) follow(ctx context.Context, d *journal.Dir, session string) error
 	}
 	if !known {
 		return errOther
-	}
-	return nil
-}
-
-func (p *Pool) read(ctx context.Context, d *journal.Dir, session string) error {
-	for f, err := range d.Read(ctx, session, entry.Seq(0)) {
-		if err != nil {
-			return err
-		}
-		if err := p.Fold(f); err != nil {
-			return err
-		}
 	}
 	return nil
 }

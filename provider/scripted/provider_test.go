@@ -312,3 +312,22 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("answers by status: %v", count)
 	}
 }
+
+// FuzzServe: whatever is sent, the answer is a stream or JSON, and its status 200 or 400.
+func FuzzServe(f *testing.F) {
+	f.Add([]byte(`{"model":"m","messages":[` + say("fix it") + `]}`))
+	f.Add([]byte(`{"model":"m","system":[{"cache_control":{}}],"tools":[{"content":[{}]}],"messages":[` + user("fix it", mark) + `]}`))
+	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"","content":null}]}]}`))
+	f.Add([]byte(`{"model":"m","system":"","messages":[{"role":"user","content":""}],"cache_control":{}}`))
+	p := scripted.New(two())
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens"} {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(string(body))))
+			streamed := strings.HasPrefix(w.Header().Get("content-type"), "text/event-stream")
+			if w.Code != 200 && w.Code != 400 || !streamed && !json.Valid(w.Body.Bytes()) {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ambit/journal"
+
+	"github.com/spf13/cobra"
+)
+
+// checkReport is the answer of ambit check.
+type checkReport struct {
+	Sessions      int                `json:"sessions"`
+	Entries       int                `json:"entries"`
+	Bodies        int                `json:"bodies"`
+	Rebuilt       int                `json:"rebuilt"`
+	Reconstructed int                `json:"reconstructed"`
+	BodyBytes     int64              `json:"body_bytes"`
+	Mismatches    []journal.Mismatch `json:"mismatches"`
+	Damage        []journal.Damage   `json:"damage"`
+}
+
+func newCheck(e *env) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "check [SESSION…]",
+		Short: "Verify every entry and rebuild every body of all or some sessions",
+		RunE: func(c *cobra.Command, args []string) error {
+			report, err := e.check(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = e.printJSON(report)
+			} else {
+				e.printCheck(report)
+			}
+			if err == nil && (len(report.Mismatches) > 0 || len(report.Damage) > 0) {
+				err = errReported
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
+	total := checkReport{Mismatches: []journal.Mismatch{}, Damage: []journal.Damage{}}
+	bar := e.progress("checking")
+	defer bar.end()
+	d, err := e.read(func(r journal.Report) {
+		bar.at(total.BodyBytes+r.Bytes, "%s bodies of session %s", count(r.Bodies), r.Session)
+	})
+	if errors.Is(err, fs.ErrNotExist) && len(args) == 0 {
+		return total, nil
+	}
+	if err != nil {
+		return total, err
+	}
+	defer d.Close()
+	names, err := some(ctx, d, args)
+	if err != nil {
+		return total, err
+	}
+	for _, name := range names {
+		r, err := d.Check(ctx, name)
+		if err != nil {
+			return total, err
+		}
+		total.Sessions++
+		total.Entries += r.Entries
+		total.Bodies += r.Bodies
+		total.Rebuilt += r.Rebuilt
+		total.BodyBytes += r.Bytes
+		total.Mismatches = append(total.Mismatches, r.Mismatches...)
+		total.Damage = append(total.Damage, r.Damage...)
+	}
+	return total, nil
+}
+
+func (e *env) printCheck(r checkReport) {
+	fmt.Fprintf(e.out, "%s, %s, %s (%s bytes): %s rebuild to the SHA-256 taken when they passed\n",
+		plural(r.Sessions, "session", "sessions"), plural(r.Entries, "entry", "entries"), plural(r.Bodies, "body", "bodies"),
+		count(r.BodyBytes), count(r.Rebuilt))
+	for _, m := range r.Mismatches {
+		e.say("session %s, %s: the body does not rebuild: %s", m.Session, m.Ref, m.Cause)
+	}
+	for _, x := range r.Damage {
+		e.say("session %s: %s is damaged at byte %d: %s", x.Session, x.File, x.Offset, x.Cause)
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"ambit/entry"
+	"ambit/internal/pool"
+	"ambit/journal"
+
+	"github.com/spf13/cobra"
+)
+
+// requestRow is one request in the answer of ambit request --list.
+type requestRow struct {
+	N             int          `json:"n"`
+	Kind          string       `json:"kind"`
+	Provider      string       `json:"provider"`
+	Method        string       `json:"method"`
+	Path          string       `json:"path"`
+	Model         string       `json:"model"`
+	Time          time.Time    `json:"time"`
+	BodyBytes     int64        `json:"body_bytes"`
+	Status        int          `json:"status"`
+	End           entry.End    `json:"end,omitempty"`
+	ResponseBytes int64        `json:"response_bytes"`
+	Usage         *entry.Usage `json:"usage,omitempty"`
+}
+
+func newRequest(e *env) *cobra.Command {
+	var list, response, asJSON bool
+	c := &cobra.Command{
+		Use:   "request SESSION [N]",
+		Short: "Print the exact bytes of request N, or of its response; or list all requests",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if list == (len(args) == 2) {
+				return misused("give a request's number, or --list")
+			}
+			if list && response {
+				return misused("--response goes with a request's number")
+			}
+			n := 0
+			if !list {
+				var err error
+				if n, err = strconv.Atoi(args[1]); err != nil || n < 1 {
+					return misused("%q is not the number of a request: they count from 1", args[1])
+				}
+			}
+			return e.request(c.Context(), args[0], n, response, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list all requests of the session")
+	c.Flags().BoolVar(&response, "response", false, "print the response instead of the request")
+	c.Flags().BoolVar(&asJSON, "json", false, "print what is known of the request, or the list, as one JSON object")
+	return c
+}
+
+// request prints request n of a session, or for n = 0 the list.
+func (e *env) request(ctx context.Context, arg string, n int, response, asJSON bool) error {
+	d, name, err := e.one(ctx, arg)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	p, loadErr := pool.Load(ctx, d, name)
+	if loadErr != nil && !errors.Is(loadErr, journal.ErrCorrupt) {
+		return loadErr
+	}
+	if n == 0 {
+		if err := e.printRequests(p, asJSON); err != nil || loadErr == nil {
+			return err
+		}
+		return damaged(loadErr)
+	}
+	x := p.Exchange(n)
+	if x == nil {
+		if loadErr != nil {
+			return damaged(loadErr)
+		}
+		return &hintError{fmt.Errorf("session %s has no request %d", name, n), "ambit request " + name + " --list shows them"}
+	}
+	if asJSON {
+		return e.printJSON(rowOf(x))
+	}
+	return e.printBody(ctx, d, name, x, response)
+}
+
+// printBody writes the bytes of a request or of its response as they passed.
+func (e *env) printBody(ctx context.Context, d *journal.Dir, name string, x *pool.Exchange, response bool) error {
+	body := x.Request.Body
+	if response {
+		if x.Response == nil {
+			return fmt.Errorf("the response to request %d is not recorded: it is still under way, or was when recording ended", x.Request.N)
+		}
+		if x.Response.End == entry.EndUnkept {
+			return fmt.Errorf("the response to request %d was not kept: %s", x.Request.N, x.Response.Error)
+		}
+		body = x.Response.Body
+	}
+	if body == nil {
+		return nil
+	}
+	bytes, err := d.Body(ctx, name, *body)
+	if err != nil {
+		return damaged(err)
+	}
+	_, err = e.out.Write(bytes)
+	return err
+}
+
+func rowOf(x *pool.Exchange) requestRow {
+	r := requestRow{
+		N: x.Request.N, Kind: x.Request.Type, Provider: x.Request.Provider, Method: x.Request.Method, Path: x.Request.Path,
+		Model: x.Request.Model, Time: x.Request.Arrived, BodyBytes: size(x.Request.Body),
+	}
+	if a := x.Response; a != nil {
+		r.Status, r.End, r.ResponseBytes, r.Usage = a.Status, a.End, size(a.Body), a.Usage
+		if r.Model == "" {
+			r.Model = a.Model
+		}
+	}
+	return r
+}
+
+func (e *env) printRequests(p *pool.Pool, asJSON bool) error {
+	rows := []requestRow{}
+	for i := range p.Exchanges {
+		rows = append(rows, rowOf(&p.Exchanges[i]))
+	}
+	if asJSON {
+		return e.printJSON(map[string][]requestRow{"requests": rows})
+	}
+	t := e.table(">N", "TIME", "KIND", "MODEL", ">BYTES", ">STATUS", "END", ">RESPONSE", ">IN", ">READ", ">WRITTEN", ">OUT")
+	for _, r := range rows {
+		in, read, written, out := tokens(r.Usage)
+		t.row(strconv.Itoa(r.N), r.Time.Local().Format(time.TimeOnly), r.Kind, r.Model, count(r.BodyBytes), status(r.Status), string(r.End),
+			count(r.ResponseBytes), in, read, written, out)
+	}
+	t.flush()
+	return nil
+}
+
+func status(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
+
+func tokens(u *entry.Usage) (in, read, written, out string) {
+	if u == nil {
+		return "-", "-", "-", "-"
+	}
+	return count(u.Input), count(u.CacheRead), count(u.CacheWrite), count(u.Output)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"ambit/internal/pool"
+	"ambit/journal"
+
+	"github.com/spf13/cobra"
+)
+
+// sessionRow is one session in the answer of ambit sessions.
+type sessionRow struct {
+	Session  string    `json:"session"`
+	Title    string    `json:"title"`
+	Client   string    `json:"client"`
+	Entries  int       `json:"entries"`
+	Requests int       `json:"requests"`
+	Missing  int       `json:"missing"`
+	Updated  time.Time `json:"updated"`
+	Damage   string    `json:"damage,omitempty"`
+}
+
+func newSessions(e *env) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the recorded sessions, oldest first",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			rows, err := e.sessionRows(c.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return e.printJSON(map[string][]sessionRow{"sessions": rows})
+			}
+			e.printSessions(rows)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
+	rows := []sessionRow{}
+	d, err := e.read(nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rows, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		p, err := pool.Load(ctx, d, name)
+		if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+			return nil, err
+		}
+		row := sessionRow{
+			Session: name, Title: p.Session.Title, Client: p.Session.Client, Entries: int(p.Seq), Requests: len(p.Exchanges),
+			Missing: p.Missing, Updated: p.Updated,
+		}
+		if err != nil {
+			row.Damage = err.Error()
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (e *env) printSessions(rows []sessionRow) {
+	if len(rows) == 0 {
+		e.say("nothing is recorded yet")
+		e.hint("ambit demo records a session; ambit up records your agent's")
+		return
+	}
+	t := e.table("SESSION", ">REQUESTS", ">ENTRIES", "UPDATED", "CLIENT", "TITLE")
+	for _, r := range rows {
+		t.row(r.Session, count(r.Requests), count(r.Entries), r.Updated.Local().Format(time.DateTime), r.Client, r.Title)
+	}
+	t.flush()
+	for _, r := range rows {
+		if r.Damage != "" {
+			e.say("session %s is damaged, the row shows what comes before: %s", r.Session, r.Damage)
+		}
+		if r.Missing > 0 {
+			e.say("session %s lacks %s that passed unrecorded", r.Session, plural(r.Missing, "request or response", "requests or responses"))
+		}
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%s %s", count(n), many)
+}
