@@ -31,7 +31,7 @@ demo: build ## record a scripted agent's work offline, then prove every byte of 
 test: ## run all tests, with the race detector where it can be built (ARGS=-v for more)
 	@race=; cc=$$($(GO) env CC); \
 	if ! command -v "$${cc%% *}" >/dev/null 2>&1; then \
-		echo "make test: without the race detector: no C compiler ($${cc:-none named})"; \
+		echo "make test: without the race detector: no C compiler ($${cc:-none named})"; export CGO_ENABLED=0; \
 	elif ! why=$$(CGO_ENABLED=1 $(GO) test -race -run '^$$' . 2>&1); then \
 		echo "make test: without the race detector: it cannot be built here:"; printf '%s\n' "$$why"; \
 	else \

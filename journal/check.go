@@ -39,10 +39,8 @@ type Damage struct {
 // Check implements Store.
 func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 	report := Report{Session: session}
-	log, err := d.log(session)
-	if err != nil {
-		return report, err
-	}
+	log := d.newLog(session) // one that has nothing in memory: what is checked is what is stored
+	defer log.close()
 	good, referenced := make(map[int64]bool), make(map[int64]bool)
 	for f, err := range d.Read(ctx, session, 0) {
 		var c *CorruptError

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path"
@@ -22,25 +23,31 @@ func (d *Dir) Append(ctx context.Context, name string, facts ...entry.Fact) (ent
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	d.mu.Lock()
-	s := d.locked[name]
-	if s == nil {
-		closed := d.closed
-		d.mu.Unlock()
-		if closed {
-			return 0, ErrClosed
-		}
-		return 0, fmt.Errorf("%w: %q", ErrNotLocked, name)
+	c, err := d.begin(name)
+	if err != nil {
+		return 0, err
 	}
-	s.appends.Add(1)
-	d.mu.Unlock()
-	defer s.appends.Done()
-	c := &commit{s: s, facts: facts, done: make(chan error, 1)}
+	defer c.s.uses.Done()
+	defer d.appends.Done()
+	c.facts = facts
 	d.commits <- c
 	if err := <-c.done; err != nil {
 		return 0, fmt.Errorf("append to session %q: %w", name, err)
 	}
 	return c.seq, nil
+}
+
+// begin keeps the session locked, and the commit loop alive, for an append.
+func (d *Dir) begin(name string) (*commit, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, err := d.held(name)
+	if err != nil {
+		return nil, err
+	}
+	s.uses.Add(1)
+	d.appends.Add(1)
+	return &commit{s: s, done: make(chan error, 1)}, nil
 }
 
 // loop makes appends durable, all that are waiting at once, until Close. It is the only writer of files of entries.
@@ -101,6 +108,9 @@ func (w *work) add(d *Dir, c *commit) error {
 			w.body = max(w.body, b.At)
 		}
 		encoded, err := entry.Encode(entry.Entry{Time: now, Fact: fact})
+		if err == nil {
+			err = readable(fact, encoded)
+		}
 		if err != nil {
 			return err
 		}
@@ -110,6 +120,25 @@ func (w *work) add(d *Dir, c *commit) error {
 		if n := len(w.lines) - start; n > MaxFrame {
 			return fmt.Errorf("a frame of %d bytes: %w", n, ErrTooLarge)
 		}
+	}
+	return nil
+}
+
+// readable refuses an Unknown whose text would break its line, or would be read as something else.
+func readable(fact entry.Fact, encoded []byte) error {
+	u, ok := fact.(*entry.Unknown)
+	if !ok {
+		return nil
+	}
+	if bytes.IndexByte(encoded, '\n') >= 0 {
+		return fmt.Errorf("an entry of kind %q with a line break", u.Name)
+	}
+	e, err := entry.Decode(0, encoded)
+	if err != nil {
+		return err
+	}
+	if read, ok := e.Fact.(*entry.Unknown); !ok || read.Name != u.Name {
+		return fmt.Errorf("an entry of kind %q that says kind %q", u.Name, e.Fact.Kind())
 	}
 	return nil
 }
@@ -148,11 +177,8 @@ func (w *work) write(d *Dir) error {
 
 // ready gives the session a file that takes its next frame at size.
 func (s *session) ready(d *Dir) error {
-	if s.dirty {
-		if err := s.file.Truncate(s.size); err != nil {
-			return err
-		}
-		s.dirty = false
+	if err := s.mend(); err != nil {
+		return err
 	}
 	if s.file != nil && s.size < d.rotate {
 		return nil
@@ -169,9 +195,24 @@ func (s *session) ready(d *Dir) error {
 	return err
 }
 
+// mend takes away what a failed append left, durably: after a crash, too, the session is as if it had not been tried.
+func (s *session) mend() error {
+	if !s.dirty {
+		return nil
+	}
+	if err := s.file.Truncate(s.size); err != nil {
+		return err
+	}
+	if err := s.file.Sync(); err != nil {
+		return err
+	}
+	s.dirty = false
+	return nil
+}
+
 // finish publishes what was written and answers the commits.
 func (w *work) finish(_ *Dir, err error) {
-	if err == nil {
+	if err == nil && len(w.lines) > 0 {
 		s := w.s
 		s.seq, s.sum = w.seq, w.sum
 		s.size += int64(len(w.lines))

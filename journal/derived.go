@@ -8,12 +8,15 @@ import (
 	"path"
 )
 
-// Derived reads a file of a session's derived state. One that is missing is fs.ErrNotExist.
+// Derived reads a file of a session's derived state; nil when there is none.
 func (d *Dir) Derived(session, name string) ([]byte, error) {
 	if err := checkName(session); err != nil {
 		return nil, err
 	}
 	f, err := d.fs.Open(path.Join(d.Folder(session), "derived", name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"ambit/entry"
@@ -37,11 +38,13 @@ type Dir struct {
 	progress func(Report)
 	codec    *codec
 
-	mu      sync.Mutex
-	locked  map[string]*session
-	readers map[string]*literals // logs of sessions that are not locked here
-	closed  bool
+	mu       sync.Mutex
+	locked   map[string]*session
+	readers  map[string]*literals // logs of sessions that are not locked here
+	anchored bool                 // the names above the sessions are durable
+	closed   bool
 
+	appends sync.WaitGroup // appends under way, which may still send to commits
 	commits chan *commit
 	idle    chan struct{} // closed when the commit loop has ended
 }
@@ -57,7 +60,7 @@ type session struct {
 	dir     string
 	lock    interface{ Close() error }
 	bodies  *literals
-	appends sync.WaitGroup // appends under way
+	uses    sync.WaitGroup // calls under way; the session stays locked until they end
 	durable atomic.Uint64  // the last acknowledged entry
 
 	seq   entry.Seq
@@ -99,7 +102,7 @@ func Open(root string, o Options) (*Dir, error) {
 		return nil, err
 	}
 	d := &Dir{
-		fs: o.FS, root: root, now: o.Now, holder: holder, rotate: o.Rotate, progress: o.Progress, codec: c,
+		fs: o.FS, root: path.Clean(root), now: o.Now, holder: holder, rotate: o.Rotate, progress: o.Progress, codec: c,
 		locked: make(map[string]*session), readers: make(map[string]*literals),
 		commits: make(chan *commit, 256), idle: make(chan struct{}),
 	}
@@ -118,14 +121,15 @@ func (d *Dir) Close() error {
 	open := d.locked
 	readers := d.readers
 	d.locked, d.readers = nil, nil
-	d.mu.Unlock()
 	var errs []error
+	for _, l := range readers {
+		errs = append(errs, l.drop())
+	}
+	d.mu.Unlock()
 	for _, s := range open {
 		errs = append(errs, s.close())
 	}
-	for _, l := range readers {
-		errs = append(errs, l.close())
-	}
+	d.appends.Wait() // those to sessions that are being unlocked, too
 	close(d.commits)
 	<-d.idle
 	return errors.Join(errs...)
@@ -185,7 +189,7 @@ func (d *Dir) Lock(ctx context.Context, name string) (unlock func() error, err e
 		return nil, ErrClosed
 	}
 	if l := d.readers[name]; l != nil {
-		l.close()
+		l.drop()
 		delete(d.readers, name)
 	}
 	d.locked[name] = s
@@ -227,7 +231,7 @@ func (d *Dir) lock(name string) (*session, error) {
 		return nil, fmt.Errorf("lock session %q: %w", name, err)
 	}
 	s.lock = lock
-	s.bodies = &literals{fs: d.fs, name: path.Join(s.dir, "bodies", "literals.log"), codec: d.codec}
+	s.bodies = d.newLog(name)
 	if err := d.recover(s); err != nil {
 		s.close()
 		return nil, fmt.Errorf("lock session %q: %w", name, err)
@@ -237,6 +241,9 @@ func (d *Dir) lock(name string) (*session, error) {
 
 // recover brings the session's files to the end of what is whole, and cuts off what a crash left behind it.
 func (d *Dir) recover(s *session) error {
+	if err := d.anchor(); err != nil {
+		return err
+	}
 	for _, dir := range []string{path.Dir(s.dir), s.dir, path.Join(s.dir, "entries"), path.Join(s.dir, "bodies")} {
 		if err := d.fs.SyncDir(dir); err != nil {
 			return err
@@ -247,6 +254,30 @@ func (d *Dir) recover(s *session) error {
 	}
 	s.durable.Store(uint64(s.seq))
 	return s.bodies.open(d.lastBody(s.name))
+}
+
+// anchor makes the names above the sessions durable, from the data directory up, once: Open, or a process that died
+// early, may have made any of them. A folder that cannot be synced, for its permissions or its file system, is not ours.
+func (d *Dir) anchor() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.anchored {
+		return nil
+	}
+	for dir := d.root; ; dir = path.Dir(dir) {
+		err := d.fs.SyncDir(dir)
+		if err != nil && (dir == d.root || !unsyncable(err)) {
+			return err
+		}
+		if dir == path.Dir(dir) {
+			d.anchored = true
+			return nil
+		}
+	}
+}
+
+func unsyncable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }
 
 // lastBody gives the offset of the last body that an entry of a session relies on, -1 when there is none.
@@ -269,19 +300,28 @@ func (d *Dir) lastBody(name string) func() (int64, error) {
 }
 
 func (s *session) close() error {
-	s.appends.Wait()
+	s.uses.Wait()
 	var errs []error
 	if s.file != nil {
-		errs = append(errs, s.file.Close())
+		errs = append(errs, s.mend(), s.file.Close())
 	}
 	errs = append(errs, s.bodies.close(), s.lock.Close())
 	return errors.Join(errs...)
 }
 
-// held returns the locked session of a name.
-func (d *Dir) held(name string) (*session, error) {
+// use returns the locked session of a name, which stays locked until the caller says s.uses.Done.
+func (d *Dir) use(name string) (*session, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	s, err := d.held(name)
+	if err == nil {
+		s.uses.Add(1)
+	}
+	return s, err
+}
+
+// held returns the locked session of a name. The caller has mu.
+func (d *Dir) held(name string) (*session, error) {
 	if d.closed {
 		return nil, ErrClosed
 	}
@@ -297,10 +337,11 @@ func (d *Dir) Put(ctx context.Context, name string, body []byte) (entry.Body, er
 	if err := ctx.Err(); err != nil {
 		return entry.Body{}, err
 	}
-	s, err := d.held(name)
+	s, err := d.use(name)
 	if err != nil {
 		return entry.Body{}, err
 	}
+	defer s.uses.Done()
 	b, err := s.bodies.put(body)
 	if err != nil {
 		return entry.Body{}, fmt.Errorf("put a body in session %q: %w", name, err)
@@ -313,38 +354,52 @@ func (d *Dir) Body(ctx context.Context, name string, b entry.Body) ([]byte, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, err := d.log(name)
+	l, done, err := d.log(name)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	return l.body(b)
 }
 
-// log returns the literal log of a session: its writer's, when it is locked here, else one for reading.
-func (d *Dir) log(name string) (*literals, error) {
+// log returns the literal log of a session: its writer's, when it is locked here, else one for reading. It stays open
+// until the caller says done.
+func (d *Dir) log(name string) (l *literals, done func(), err error) {
 	if err := checkName(name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	if s := d.locked[name]; s != nil {
-		return s.bodies, nil
+		s.uses.Add(1)
+		return s.bodies, s.uses.Done, nil
 	}
-	if l := d.readers[name]; l != nil {
-		return l, nil
-	}
-	if len(d.readers) >= maxReaders {
-		for other, l := range d.readers {
-			l.close()
-			delete(d.readers, other)
+	l = d.readers[name]
+	if l == nil {
+		if len(d.readers) >= maxReaders {
+			for other, l := range d.readers {
+				l.drop()
+				delete(d.readers, other)
+			}
 		}
+		l = d.newLog(name)
+		d.readers[name] = l
 	}
-	l := &literals{fs: d.fs, name: path.Join(d.Folder(name), "bodies", "literals.log"), codec: d.codec}
-	d.readers[name] = l
-	return l, nil
+	l.users++
+	return l, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if l.users--; l.dropped {
+			l.drop()
+		}
+	}, nil
+}
+
+func (d *Dir) newLog(name string) *literals {
+	return &literals{fs: d.fs, name: path.Join(d.Folder(name), "bodies", "literals.log"), codec: d.codec}
 }
 
 // segment is one file of entries.
@@ -375,6 +430,9 @@ func (d *Dir) files(name string) ([]segment, error) {
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%w: %q", ErrNoSession, name)
+	}
+	if files[0].first != 1 {
+		return nil, &CorruptError{File: files[0].path, Err: errors.New("the entries before it are missing")}
 	}
 	return files, nil
 }

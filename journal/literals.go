@@ -39,6 +39,10 @@ type literals struct {
 	cache   map[int64][]byte
 	cached  int
 
+	// A reader's part, which Dir.mu guards.
+	users   int  // calls that use it
+	dropped bool // to be closed once nobody uses it
+
 	// The writer's part.
 	synced int64    // what is durable
 	dirty  bool     // bytes of a failed write may stand behind size
@@ -58,7 +62,7 @@ var sharedCodec = sync.OnceValues(func() (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(2*MaxBody), zstd.WithDecoderConcurrency(2))
+	dec, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(2))
 	return &codec{enc, dec}, err
 })
 
@@ -103,6 +107,13 @@ func (l *literals) refresh() (rest int64, err error) {
 	return end - l.size, nil
 }
 
+// restart reads all headers again, and forgets what it knew, which the log's writer may have cut off since.
+func (l *literals) restart() error {
+	l.records, l.damage, l.size, l.next, l.cache, l.cached = nil, nil, 0, 0, nil, 0
+	_, err := l.refresh()
+	return err
+}
+
 func (l *literals) admit(r record) {
 	l.records = append(l.records, r)
 	l.size, l.next = r.end(), r.start+uint64(r.literal)
@@ -111,26 +122,37 @@ func (l *literals) admit(r record) {
 // resume notes the damaged header at size and goes on to the next sound one. What is only the beginning of a header
 // with nothing but zeros behind it is an append that was interrupted, not damage.
 func (l *literals) resume(end int64, cause error) (found bool, err error) {
-	rest := make([]byte, end-l.size)
-	if _, err := l.file.ReadAt(rest, l.size); err != nil && err != io.EOF {
+	const most = RecordHeader - 1
+	unwritten, err := zeros(io.NewSectionReader(l.file, l.size+most, end-l.size-most))
+	if unwritten || err != nil {
 		return false, err
 	}
-	if len(bytes.TrimRight(rest, "\x00")) < RecordHeader {
-		return false, nil
-	}
 	l.damage = append(l.damage, &CorruptError{File: l.name, Offset: l.size, Err: cause})
-	for at := 1; ; at++ {
-		i := bytes.Index(rest[at:], []byte(recordMagic))
-		if i < 0 || at+i+RecordHeader > len(rest) {
-			l.size = end
-			return false, nil
+	at, err := l.search(l.size+1, end)
+	l.size = at
+	return at < end, err
+}
+
+// search returns the offset of the first sound header from an offset on, end when there is none.
+func (l *literals) search(from, end int64) (int64, error) {
+	buf := make([]byte, 1<<16)
+	for from+RecordHeader <= end {
+		n, err := l.file.ReadAt(buf[:min(int64(len(buf)), end-from)], from)
+		if n < RecordHeader {
+			return end, err
 		}
-		at += i
-		if r, err := parseRecord(l.size+int64(at), rest[at:at+RecordHeader]); err == nil && r.end() <= end {
-			l.size = r.at
-			return true, nil
+		for i := 0; ; i++ {
+			next := bytes.Index(buf[i:n], []byte(recordMagic))
+			if i += next; next < 0 || i+RecordHeader > n {
+				break
+			}
+			if r, err := parseRecord(from+int64(i), buf[i:i+RecordHeader]); err == nil && r.end() <= end {
+				return r.at, nil
+			}
 		}
+		from += int64(n) - RecordHeader + 1
 	}
+	return end, nil
 }
 
 // find returns the place of the record that a body names.
@@ -154,8 +176,7 @@ func (l *literals) body(b entry.Body) ([]byte, error) {
 	i, err := l.find(b)
 	if err != nil && !l.own {
 		// The log's writer, another process, has gone on, or has cut off what a crash left.
-		l.records, l.damage, l.size, l.next, l.cache, l.cached = nil, nil, 0, 0, nil, 0
-		if _, err := l.refresh(); err != nil {
+		if err := l.restart(); err != nil {
 			return nil, err
 		}
 		i, err = l.find(b)
@@ -247,15 +268,13 @@ func (l *literals) load(r record) ([]byte, error) {
 	return text, nil
 }
 
-// verify loads every record but those that are known to be good, and returns all damage of the log. The last record
+// verify reads every record but those that are known to be good, and returns all damage of the log. The last record
 // is no damage while no entry relies on it: it may be an append that was interrupted.
 func (l *literals) verify(good, referenced map[int64]bool) ([]*CorruptError, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.own {
-		if _, err := l.refresh(); err != nil {
-			return nil, err
-		}
+	if err := l.restart(); err != nil {
+		return nil, err
 	}
 	damage := l.damage
 	for i, r := range l.records {
@@ -277,6 +296,15 @@ func (l *literals) verify(good, referenced map[int64]bool) ([]*CorruptError, err
 
 func (l *literals) corrupt(at int64, err error) error {
 	return &CorruptError{File: l.name, Offset: at, Err: err}
+}
+
+// drop closes a log for reading, or leaves that to the last call that uses it. The caller has Dir.mu.
+func (l *literals) drop() error {
+	l.dropped = true
+	if l.users > 0 {
+		return nil
+	}
+	return l.close()
 }
 
 func (l *literals) close() error {

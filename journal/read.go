@@ -71,6 +71,8 @@ func (d *Dir) read(ctx context.Context, name string, after entry.Seq, yield func
 
 // limit is the last entry that may be shown: what this process writes is shown once it is durable.
 func (d *Dir) limit(name string) (entry.Seq, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	s, err := d.held(name)
 	if errors.Is(err, ErrNotLocked) {
 		return math.MaxUint64, nil
@@ -113,23 +115,32 @@ func (c *chain) follow(file segment, f vfs.File, pass func(Frame) error) error {
 	var long []byte
 	var group []Frame // of an append of several entries, what was read of it
 	at, ahead := c.end, *c
+	damaged := func(cause error) error {
+		for _, g := range group { // an append that was whole, so these are entries
+			if err := pass(g); err != nil {
+				return err
+			}
+		}
+		return &CorruptError{File: file.path, Offset: at, Err: cause}
+	}
 	for {
 		line, err := readLine(r, &long)
-		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return err
+		if err == io.EOF && len(line) == 0 && len(group) == 0 {
+			return nil
 		}
 		if err != nil {
-			if c.newest && interrupted(line, err, r) || err == io.EOF && len(line) == 0 && len(group) == 0 {
-				return nil
+			clean, failed := c.interrupted(line, err, r)
+			if clean || failed != nil {
+				return failed
 			}
-			return &CorruptError{File: file.path, Offset: at, Err: unended(err)}
+			return damaged(unended(err))
 		}
 		frame, err := parseFrame(line[:len(line)-1])
 		if err == nil {
 			err = ahead.step(frame)
 		}
 		if err != nil {
-			return &CorruptError{File: file.path, Offset: at, Err: err}
+			return damaged(err)
 		}
 		at += int64(len(line))
 		if frame.more {
@@ -164,9 +175,16 @@ func readLine(r *bufio.Reader, long *[]byte) (line []byte, err error) {
 	return *long, err
 }
 
-// interrupted reports whether a file's last bytes, which have no line end, are what an interrupted append leaves.
-func interrupted(rest []byte, cause error, behind io.Reader) bool {
-	return torn(rest) && (cause == io.EOF || zeros(behind))
+// interrupted reports whether a file's last bytes, which have no line end because of cause, are what an interrupted
+// append leaves.
+func (c *chain) interrupted(rest []byte, cause error, behind io.Reader) (bool, error) {
+	if cause != io.EOF && cause != bufio.ErrBufferFull {
+		return false, cause
+	}
+	if !c.newest || !torn(rest) {
+		return false, nil
+	}
+	return zeros(behind)
 }
 
 // unended says what is wrong with bytes that have no line end.
@@ -190,17 +208,20 @@ func (c *chain) step(f Frame) error {
 }
 
 // zeros reports whether only zeros are left: a length that arrived without its bytes.
-func zeros(r io.Reader) bool {
+func zeros(r io.Reader) (bool, error) {
 	buf := make([]byte, 1<<16)
 	for {
 		n, err := r.Read(buf)
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return false
+				return false, nil
 			}
 		}
+		if err == io.EOF {
+			return true, nil
+		}
 		if err != nil {
-			return err == io.EOF
+			return false, err
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // exchangeKey is the context key under which a request carries its exchange through the proxy.
@@ -19,6 +20,15 @@ type exchangeKey struct{}
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream *url.URL) {
 	x := s.recorder.exchange(r, to)
 	defer x.end()
+	control := http.NewResponseController(w)
+	// A provider may answer before it has the whole request; the answer then does not wait for the rest of it. Where a
+	// connection cannot do this, it waits.
+	_ = control.EnableFullDuplex()
+	defer func() {
+		if !x.whole() { // what is still reading the rest must not go on when this returns
+			_ = control.SetReadDeadline(time.Unix(1, 0))
+		}
+	}()
 	target := *upstream
 	target.Path, target.RawPath = "", ""
 	target.Opaque = ""
@@ -68,6 +78,9 @@ func rewrite(pr *httputil.ProxyRequest) {
 func watch(res *http.Response) error {
 	x := res.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.answered(res)
+	if !x.whole() {
+		res.Header.Set("Connection", "close") // the rest of the request is in the way of another one
+	}
 	res.Body = &responseBody{x: x, from: res.Body}
 	return nil
 }
@@ -106,9 +119,10 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close leaves closing to the server, which does so once nobody reads.
 func (b *requestBody) Close() error {
 	b.x.arrived(io.ErrUnexpectedEOF)
-	return b.from.Close()
+	return nil
 }
 
 // responseBody copies a response's body while the client takes it.

@@ -38,6 +38,8 @@ type recorder struct {
 	keys   map[string]string     // the newest session of a key
 	missed map[string]*entry.Gap // what was not recorded, by key
 	silent bool                  // the log knows that recording fails
+
+	recorded func() // called after every batch; nil outside tests
 }
 
 // event is one half of an exchange that is whole.
@@ -122,6 +124,9 @@ func (r *recorder) run() {
 		r.queue = nil
 		r.mu.Unlock()
 		r.record(batch)
+		if r.recorded != nil && len(batch) > 0 {
+			r.recorded()
+		}
 		if closed && len(batch) == 0 {
 			r.note()
 			r.done <- r.release(r.now().Add(time.Hour), 0)

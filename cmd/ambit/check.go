@@ -82,14 +82,22 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 	return total, nil
 }
 
+// shown is how many of each list ambit check shows to people; --json has all of them.
+const shown = 10
+
 func (e *env) printCheck(r checkReport) {
 	fmt.Fprintf(e.out, "%s, %s, %s (%s bytes): %s rebuild to the SHA-256 taken when they passed\n",
 		plural(r.Sessions, "session", "sessions"), plural(r.Entries, "entry", "entries"), plural(r.Bodies, "body", "bodies"),
 		count(r.BodyBytes), count(r.Rebuilt))
-	for _, m := range r.Mismatches {
+	for _, x := range r.Damage[:min(shown, len(r.Damage))] {
+		e.say("session %s: %s is damaged at byte %d: %s", x.Session, x.File, x.Offset, x.Cause)
+	}
+	for _, m := range r.Mismatches[:min(shown, len(r.Mismatches))] {
 		e.say("session %s, %s: the body does not rebuild: %s", m.Session, m.Ref, m.Cause)
 	}
-	for _, x := range r.Damage {
-		e.say("session %s: %s is damaged at byte %d: %s", x.Session, x.File, x.Offset, x.Cause)
+	if len(r.Damage) > shown || len(r.Mismatches) > shown {
+		e.say("%s and %s in all", plural(len(r.Damage), "damaged place", "damaged places"),
+			plural(len(r.Mismatches), "body that does not rebuild", "bodies that do not rebuild"))
+		e.hint("ambit check --json lists them")
 	}
 }

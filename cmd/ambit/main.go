@@ -46,7 +46,7 @@ func run(ctx context.Context, e *env, args []string) int {
 	started := false
 	root := newRoot(e, func() { started = true })
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	called, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -55,7 +55,11 @@ func run(ctx context.Context, e *env, args []string) int {
 		return exitFail
 	case !started || errors.As(err, &usage):
 		e.say("%v", err)
-		e.hint("%s --help", root.CommandPath())
+		if near := root.SuggestionsFor(first(args)); called == root && len(near) > 0 {
+			e.hint("%s %s", root.Name(), near[0])
+		} else {
+			e.hint("%s --help", called.CommandPath())
+		}
 		return exitUsage
 	}
 	e.say("%v", err)
@@ -74,10 +78,12 @@ func newRoot(e *env, started func()) *cobra.Command {
 		Short: "Record what an agent sends and receives, and prove every byte of it",
 		Long: "Ambit keeps everything that an agent session ever saw in a durable journal.\n" +
 			"Start with ambit demo, then ambit up and point your agent at it.",
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRun:  func(*cobra.Command, []string) { started() },
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		DisableSuggestions:         true, // they take several lines; run makes a hint of them
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRun:           func(*cobra.Command, []string) { started() },
+		CompletionOptions:          cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetIn(e.in)
 	root.SetOut(e.out)
@@ -88,9 +94,17 @@ func newRoot(e *env, started func()) *cobra.Command {
 	return root
 }
 
-// say writes one line for people.
+// first is the first argument, "" when there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// say writes one line for people, whatever recorded text it quotes.
 func (e *env) say(format string, args ...any) {
-	fmt.Fprintf(e.err, "ambit: "+format+"\n", args...)
+	fmt.Fprintf(e.err, "ambit: %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
 func (e *env) hint(format string, args ...any) { e.say("hint: "+format, args...) }

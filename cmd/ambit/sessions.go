@@ -21,7 +21,7 @@ type sessionRow struct {
 	Entries  int       `json:"entries"`
 	Requests int       `json:"requests"`
 	Missing  int       `json:"missing"`
-	Updated  time.Time `json:"updated"`
+	Updated  time.Time `json:"updated,omitzero"`
 	Damage   string    `json:"damage,omitempty"`
 }
 
@@ -86,7 +86,7 @@ func (e *env) printSessions(rows []sessionRow) {
 	}
 	t := e.table("SESSION", ">REQUESTS", ">ENTRIES", "UPDATED", "CLIENT", "TITLE")
 	for _, r := range rows {
-		t.row(r.Session, count(r.Requests), count(r.Entries), r.Updated.Local().Format(time.DateTime), r.Client, r.Title)
+		t.row(r.Session, count(r.Requests), count(r.Entries), clock(r.Updated), r.Client, r.Title)
 	}
 	t.flush()
 	for _, r := range rows {
@@ -97,6 +97,14 @@ func (e *env) printSessions(rows []sessionRow) {
 			e.say("session %s lacks %s that passed unrecorded", r.Session, plural(r.Missing, "request or response", "requests or responses"))
 		}
 	}
+}
+
+// clock shows a time where the reader is; of a session without a sound entry there is none.
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.Local().Format(time.DateTime)
 }
 
 func plural(n int, one, many string) string {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"syscall"
@@ -55,13 +56,9 @@ func (e *env) up(ctx context.Context, f upFlags) error {
 	if f.token == "" {
 		f.token = e.getenv("AMBIT_TOKEN")
 	}
-	upstreams := make(map[string]string)
-	for _, u := range f.upstreams {
-		name, url, ok := strings.Cut(u, "=")
-		if !ok {
-			return misused("upstream %q: want NAME=URL", u)
-		}
-		upstreams[name] = url
+	upstreams, err := parseUpstreams(f.upstreams)
+	if err != nil {
+		return err
 	}
 	host, _, err := net.SplitHostPort(f.addr)
 	if err != nil {
@@ -79,6 +76,26 @@ func (e *env) up(ctx context.Context, f upFlags) error {
 		return err
 	}
 	return e.serve(ctx, l, server.Options{Upstreams: upstreams, Token: f.token, Open: !local})
+}
+
+// parseUpstreams reads NAME=URL. What it says of a wrong one does not repeat the URL, which may hold a password.
+func parseUpstreams(given []string) (map[string]string, error) {
+	upstreams := make(map[string]string)
+	for _, text := range given {
+		name, target, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, misused("--upstream: want NAME=URL")
+		}
+		u, err := url.Parse(target)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, misused("upstream %s: want http://HOST[/PATH] or https://HOST[/PATH]", name)
+		}
+		if u.User != nil {
+			return nil, misused("upstream %s: leave name and password out of the URL; the agent's own credentials are passed on", name)
+		}
+		upstreams[name] = target
+	}
+	return upstreams, nil
 }
 
 // serve records what comes in on a listener until ctx ends.

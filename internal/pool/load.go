@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	"ambit/journal"
 )
@@ -15,7 +14,7 @@ const saved = "pool.json"
 // lies before it, with the error.
 func Load(ctx context.Context, d *journal.Dir, session string) (*Pool, error) {
 	data, err := d.Derived(session, saved)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
 	if p := Restore(data); p != nil {

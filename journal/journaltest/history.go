@@ -46,9 +46,9 @@ func randomStep(rng *rand.Rand, x *text, i int) func(r *run, session string) err
 		return appends(x.plain(i), x.plain(i))
 	case p < 80:
 		return puts(x.next())
-	case p < 88:
+	case p < 90:
 		return (*run).release
-	case p < 92:
+	case p < 94:
 		return (*run).restart
 	default:
 		return (*run).read

@@ -122,8 +122,8 @@ func (l *ledger) settle(frames []journal.Frame) error {
 
 func same(frames []journal.Frame, facts []entry.Fact) error {
 	for i := range min(len(frames), len(facts)) {
-		if diff := cmp.Diff(facts[i], frames[i].Fact); diff != "" {
-			return fmt.Errorf("entry %d differs (-want +got):\n%s", i+1, diff)
+		if !cmp.Equal(facts[i], frames[i].Fact) {
+			return fmt.Errorf("entry %d differs (-want +got):\n%s", i+1, cmp.Diff(facts[i], frames[i].Fact))
 		}
 	}
 	if len(frames) != len(facts) {

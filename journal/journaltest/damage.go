@@ -1,0 +1,116 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ambit/entry"
+	"ambit/journal"
+)
+
+// damage changes single bits of a written session. Every one is found, nothing panics, and what does not depend on
+// it stays readable. The bodies are of two families that have no text in common.
+func damage(b *bench) {
+	families := []text{{rng: rand.New(rand.NewPCG(1, 1))}, {rng: rand.New(rand.NewPCG(2, 2))}}
+	unlock := b.lock("a")
+	for i := range 16 {
+		body := families[i%2].grow(i % 2)
+		b.append("a", request(i, b.put("a", body)))
+		if i%4 == 0 {
+			b.append("a", gap(i), gap(i+1), &entry.Response{N: i})
+		}
+	}
+	b.ok(unlock())
+	b.ok(b.store.Close())
+	b.store = b.another()
+	whole := b.frames("a")
+	b.ok(b.store.Close())
+	rng := rand.New(rand.NewPCG(3, 3))
+	samples := 2000
+	if testing.Short() {
+		samples = 300
+	}
+	for range samples {
+		n := rng.Uint64()
+		where := b.storage.Flip(n)
+		if err := found(b, whole); err != nil {
+			b.Errorf("bit %d changed at %s: %v", n, where, err)
+		}
+		b.storage.Flip(n)
+	}
+	b.store = b.another()
+	b.ok(unharmed(b, "a"))
+}
+
+// grow makes the body longer, with bytes whose lowest bit is the family's.
+func (x *text) grow(family int) []byte {
+	more := x.odd(200)
+	for i := range more {
+		more[i] = more[i]&^1 | byte(family)
+	}
+	x.doc = append(x.doc, more...)
+	return x.doc
+}
+
+func found(b *bench, whole []journal.Frame) error {
+	s, err := b.storage.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := s.Check(b.ctx, "a")
+	if err != nil || r.Sound() {
+		return fmt.Errorf("check found %+v, %v", r, err)
+	}
+	frames, rerr := readAll(b.ctx, s, "a")
+	if !slices.EqualFunc(frames, whole[:len(frames)], sameFrame) {
+		return errors.New("frames are not as they were")
+	}
+	if rerr != nil {
+		return inEntries(r, rerr, frames, whole)
+	}
+	if len(frames) != len(whole) {
+		return fmt.Errorf("%d of %d entries without an error", len(frames), len(whole))
+	}
+	return inBodies(b, s, r, frames)
+}
+
+// inEntries wants the damage to be right behind the frames that are readable, and all bodies of these.
+func inEntries(r journal.Report, err error, frames, whole []journal.Frame) error {
+	var at *journal.CorruptError
+	if !errors.As(err, &at) || !errors.Is(err, journal.ErrCorrupt) {
+		return fmt.Errorf("read fails with %w", err)
+	}
+	if len(r.Damage) == 0 || r.Damage[0].File != at.File || r.Damage[0].Offset != at.Offset {
+		return fmt.Errorf("check found %+v, and read %w", r, err)
+	}
+	if r.Rebuilt != r.Bodies || r.Entries != len(frames) || len(frames) >= len(whole) {
+		return fmt.Errorf("%d of %d entries readable, check found %+v", len(frames), len(whole), r)
+	}
+	return nil
+}
+
+// inBodies wants no body to be lost but those of one family.
+func inBodies(b *bench, s Store, r journal.Report, frames []journal.Frame) error {
+	lost := [2]int{}
+	for _, f := range frames {
+		for _, ref := range entry.Bodies(f.Fact) {
+			switch err := rebuilds(b.ctx, s, "a", ref); {
+			case errors.Is(err, journal.ErrCorrupt):
+				lost[f.Fact.(*entry.Request).N%2]++
+			case err != nil:
+				return err
+			}
+		}
+	}
+	if lost[0] > 0 && lost[1] > 0 {
+		return fmt.Errorf("%d and %d bodies are lost of two families: %+v", lost[0], lost[1], r)
+	}
+	if len(r.Mismatches) != lost[0]+lost[1] || len(r.Damage) == 0 {
+		return fmt.Errorf("%v bodies are lost, check found %+v", lost, r)
+	}
+	return nil
+}
