@@ -111,7 +111,7 @@ func (c *chain) follow(file segment, f vfs.File, pass func(Frame) error) error {
 	if err != nil {
 		return err
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<16)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), int(min(size, 1<<16)))
 	var long []byte
 	var group []Frame // of an append of several entries, what was read of it
 	at, ahead := c.end, *c

@@ -110,13 +110,6 @@ func (x *exchange) arrived(err error) {
 	})
 }
 
-// whole reports whether the request's body has passed to its end.
-func (x *exchange) whole() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.sealed && !x.partial
-}
-
 // answered notes the response's header.
 func (x *exchange) answered(res *http.Response) {
 	x.mu.Lock()

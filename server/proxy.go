@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 )
 
 // exchangeKey is the context key under which a request carries its exchange through the proxy.
@@ -20,15 +19,6 @@ type exchangeKey struct{}
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream *url.URL) {
 	x := s.recorder.exchange(r, to)
 	defer x.end()
-	control := http.NewResponseController(w)
-	// A provider may answer before it has the whole request; the answer then does not wait for the rest of it. Where a
-	// connection cannot do this, it waits.
-	_ = control.EnableFullDuplex()
-	defer func() {
-		if !x.whole() { // what is still reading the rest must not go on when this returns
-			_ = control.SetReadDeadline(time.Unix(1, 0))
-		}
-	}()
 	target := *upstream
 	target.Path, target.RawPath = "", ""
 	target.Opaque = ""
@@ -78,9 +68,6 @@ func rewrite(pr *httputil.ProxyRequest) {
 func watch(res *http.Response) error {
 	x := res.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.answered(res)
-	if !x.whole() {
-		res.Header.Set("Connection", "close") // the rest of the request is in the way of another one
-	}
 	res.Body = &responseBody{x: x, from: res.Body}
 	return nil
 }
@@ -119,10 +106,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close leaves closing to the server, which does so once nobody reads.
 func (b *requestBody) Close() error {
 	b.x.arrived(io.ErrUnexpectedEOF)
-	return nil
+	return b.from.Close()
 }
 
 // responseBody copies a response's body while the client takes it.

@@ -96,7 +96,8 @@ func (r *recorder) identify(req *http.Request, to route) identity {
 	}
 	for _, name := range sessionHeaders {
 		if v := req.Header.Get(name); v != "" {
-			who.key = to.provider + ":" + name + ":" + r.short(v)
+			// A sub-agent's parent is a session that other requests name as their own.
+			who.key = to.provider + ":" + strings.Replace(name, "-parent-", "-", 1) + ":" + r.short(v)
 			return who
 		}
 	}

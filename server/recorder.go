@@ -39,7 +39,8 @@ type recorder struct {
 	missed map[string]*entry.Gap // what was not recorded, by key
 	silent bool                  // the log knows that recording fails
 
-	recorded func() // called after every batch; nil outside tests
+	handled  atomic.Int64 // events that were recorded or counted as missed
+	recorded func()       // called after every batch; nil outside tests
 }
 
 // event is one half of an exchange that is whole.
@@ -119,23 +120,29 @@ func (r *recorder) run() {
 			r.note()
 			r.release(r.now().Add(-sessionIdle), maxOpen)
 		}
-		r.mu.Lock()
-		batch, closed := r.queue, r.closed
-		r.queue = nil
-		r.mu.Unlock()
-		r.record(batch)
-		if r.recorded != nil && len(batch) > 0 {
-			r.recorded()
+		batch, closed := r.take()
+		for len(batch) > 0 {
+			r.record(batch)
+			r.handled.Add(int64(len(batch)))
+			if r.recorded != nil {
+				r.recorded()
+			}
+			batch, closed = r.take()
 		}
-		if closed && len(batch) == 0 {
+		if closed {
 			r.note()
 			r.done <- r.release(r.now().Add(time.Hour), 0)
 			return
 		}
-		if closed {
-			r.wake <- struct{}{}
-		}
 	}
+}
+
+// take returns the events that are waiting, and whether there will be no more.
+func (r *recorder) take() (batch []event, closed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	batch, r.queue = r.queue, nil
+	return batch, r.closed
 }
 
 // record writes a batch of events: their bodies, then their entries, one append a session.
@@ -279,15 +286,14 @@ func (r *recorder) flush(w *writing) error {
 	return nil
 }
 
-// miss counts what passed and could not be recorded.
+// miss counts what passed and could not be recorded. A gap's cause is the first one: the others follow from it.
 func (r *recorder) miss(e event, cause error) {
 	gap := r.missed[e.x.who.key]
 	if gap == nil {
-		gap = &entry.Gap{Since: e.x.start.UTC()}
+		gap = &entry.Gap{Since: e.x.start.UTC(), Cause: cause.Error()}
 		r.missed[e.x.who.key] = gap
 	}
 	gap.Exchanges++
-	gap.Cause = cause.Error()
 	if e.response {
 		gap.Bytes += e.x.response.total
 	} else {

@@ -96,7 +96,11 @@ func gist(f entry.Fact) string {
 	case *entry.Session:
 		return fmt.Sprintf("%s %s", f.Client, f.Title)
 	case *entry.Request:
-		return fmt.Sprintf("#%d %s %s%s %s, %s bytes", f.N, f.Method, f.Provider, f.Path, f.Model, count(size(f.Body)))
+		s := fmt.Sprintf("#%d %s %s%s %s, %s bytes", f.N, f.Method, f.Provider, f.Path, f.Model, count(size(f.Body)))
+		if f.Partial {
+			s += ", ended early"
+		}
+		return s
 	case *entry.Response:
 		s := fmt.Sprintf("#%d %d %s, %s bytes, %d ms", f.N, f.Status, f.End, count(size(f.Body)), f.DurationMS)
 		if u := f.Usage; u != nil {

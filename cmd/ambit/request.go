@@ -24,8 +24,10 @@ type requestRow struct {
 	Model         string       `json:"model"`
 	Time          time.Time    `json:"time"`
 	BodyBytes     int64        `json:"body_bytes"`
+	Partial       bool         `json:"partial,omitempty"`
 	Status        int          `json:"status"`
 	End           entry.End    `json:"end,omitempty"`
+	Error         string       `json:"error,omitempty"`
 	ResponseBytes int64        `json:"response_bytes"`
 	Usage         *entry.Usage `json:"usage,omitempty"`
 }
@@ -100,6 +102,15 @@ func (e *env) printBody(ctx context.Context, d *journal.Dir, name string, x *poo
 			return fmt.Errorf("the response to request %d was not kept: %s", x.Request.N, x.Response.Error)
 		}
 		body = x.Response.Body
+		switch x.Response.End {
+		case entry.EndComplete:
+		case entry.EndNone:
+			e.say("no response to request %d came: %s", x.Request.N, x.Response.Error)
+		default:
+			e.say("the response to request %d ended early (%s): this is what came of it", x.Request.N, x.Response.End)
+		}
+	} else if x.Request.Partial {
+		e.say("request %d ended early: this is what was read of it", x.Request.N)
 	}
 	if body == nil {
 		return nil
@@ -115,10 +126,10 @@ func (e *env) printBody(ctx context.Context, d *journal.Dir, name string, x *poo
 func rowOf(x *pool.Exchange) requestRow {
 	r := requestRow{
 		N: x.Request.N, Kind: x.Request.Type, Provider: x.Request.Provider, Method: x.Request.Method, Path: x.Request.Path,
-		Model: x.Request.Model, Time: x.Request.Arrived, BodyBytes: size(x.Request.Body),
+		Model: x.Request.Model, Time: x.Request.Arrived, BodyBytes: size(x.Request.Body), Partial: x.Request.Partial,
 	}
 	if a := x.Response; a != nil {
-		r.Status, r.End, r.ResponseBytes, r.Usage = a.Status, a.End, size(a.Body), a.Usage
+		r.Status, r.End, r.Error, r.ResponseBytes, r.Usage = a.Status, a.End, a.Error, size(a.Body), a.Usage
 		if r.Model == "" {
 			r.Model = a.Model
 		}

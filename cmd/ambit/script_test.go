@@ -111,6 +111,7 @@ func setupScript(e *testscript.Env) error {
 	for name, value := range map[string]string{
 		"HOME": e.WorkDir, "AMBIT_HOME": filepath.Join(e.WorkDir, "home"), "UPSTREAM": w.upstream.URL, "TZ": "UTC",
 		"AMBIT_TOKEN": "", "HTTP_PROXY": "", "http_proxy": "", "NO_PROXY": "*",
+		"GORACE": "atexit_sleep_ms=0", // the race detector lets a process sleep for a second before it exits
 	} {
 		e.Setenv(name, value)
 	}
@@ -132,7 +133,7 @@ func plain(ts *testscript.TestScript, neg bool, args []string, least, most int) 
 // environ is the environment of a script's processes.
 func environ(ts *testscript.TestScript) []string {
 	env := os.Environ()
-	for _, name := range []string{"HOME", "AMBIT_HOME", "AMBIT_TOKEN", "TZ", "TMPDIR", "HTTP_PROXY", "http_proxy", "NO_PROXY"} {
+	for _, name := range []string{"HOME", "AMBIT_HOME", "AMBIT_TOKEN", "TZ", "TMPDIR", "HTTP_PROXY", "http_proxy", "NO_PROXY", "GORACE"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -29,7 +29,7 @@ func damage(b *bench) {
 	whole := b.frames("a")
 	b.ok(b.store.Close())
 	rng := rand.New(rand.NewPCG(3, 3))
-	samples := 2000
+	samples := 800
 	if testing.Short() {
 		samples = 300
 	}
@@ -87,10 +87,21 @@ func inEntries(r journal.Report, err error, frames, whole []journal.Frame) error
 	if len(r.Damage) == 0 || r.Damage[0].File != at.File || r.Damage[0].Offset != at.Offset {
 		return fmt.Errorf("check found %+v, and read %w", r, err)
 	}
+	if !adjoins(frames, at.Offset) {
+		return fmt.Errorf("the frames that are readable do not reach up to %w", err)
+	}
 	if r.Rebuilt != r.Bodies || r.Entries != len(frames) || len(frames) >= len(whole) {
 		return fmt.Errorf("%d of %d entries readable, check found %+v", len(frames), len(whole), r)
 	}
 	return nil
+}
+
+// adjoins reports whether the last of some frames end at an offset of their file.
+func adjoins(frames []journal.Frame, offset int64) bool {
+	for i := len(frames) - 1; i >= 0 && offset > 0; i-- {
+		offset -= int64(len(frames[i].Line)) + 1
+	}
+	return offset == 0
 }
 
 // inBodies wants no body to be lost but those of one family.

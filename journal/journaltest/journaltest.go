@@ -76,6 +76,7 @@ func Run(t *testing.T, fresh func(t testing.TB) Storage) {
 	}
 	if can.Crash != nil {
 		t.Run("shown is durable", func(t *testing.T) { shownIsDurable(open(t, fresh(t))) })
+		t.Run("bodies of a lock before", func(t *testing.T) { bodiesBefore(open(t, fresh(t))) })
 		t.Run("dead holder", func(t *testing.T) { deadHolder(open(t, fresh(t))) })
 	}
 	if can.Flip != nil {

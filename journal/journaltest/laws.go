@@ -261,6 +261,21 @@ func deadHolder(b *bench) {
 	}
 }
 
+// bodiesBefore relies on bodies that were put before the session was last locked.
+func bodiesBefore(b *bench) {
+	unlock := b.lock("a")
+	one := b.put("a", bytes.Repeat([]byte("one"), 100))
+	b.ok(unlock())
+	unlock = b.lock("a")
+	two := b.put("a", bytes.Repeat([]byte("two"), 100))
+	b.append("a", request(1, one))
+	b.ok(unlock())
+	b.reopen()
+	b.lock("a")
+	b.append("a", request(2, two))
+	open(b.T, b.storage.Crash(0)).holds("a", request(1, one), request(2, two))
+}
+
 func badNames(b *bench) {
 	names := []string{
 		"", ".", "..", "../a", "a/b", "a/", "/a", `a\b`, "-a", "A", "ä", "a b", "a.b", "a_b", "a\x00", "a\n", "~", "%61",
@@ -575,7 +590,7 @@ func closed(b *bench) {
 // so, and what was acknowledged stays.
 func closeInUse(b *bench) {
 	want := 0
-	for round := range 15 {
+	for round := range 9 {
 		unlock := b.lock("a")
 		ref := b.put("a", bytes.Repeat([]byte("text"), 200))
 		b.append("a", request(0, ref))
@@ -584,7 +599,7 @@ func closeInUse(b *bench) {
 		var group sync.WaitGroup
 		for w := range 8 {
 			group.Go(func() {
-				for i := 0; i < 40 && use(b, w+i%2*4, ref, &acked); i++ {
+				for i := 0; i < 25 && use(b, w+i%2*4, ref, &acked); i++ {
 				}
 			})
 		}

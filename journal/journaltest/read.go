@@ -80,6 +80,7 @@ func spelled(f journal.Frame) error {
 type ledger struct {
 	acked []entry.Fact
 	maybe [][]entry.Fact // appends that failed since the last acknowledged one: after a crash one may be there, whole
+	lines []string       // of acked, as far as they were read
 }
 
 // verify compares a session with the ledger, rebuilds all bodies, and checks it. What may be there and is, becomes
@@ -104,20 +105,31 @@ func (l *ledger) verify(ctx context.Context, s journal.Store, session string) er
 
 // settle wants all acknowledged facts in the frames, and behind them nothing or one whole append that may be there.
 func (l *ledger) settle(frames []journal.Frame) error {
-	if err := same(frames, l.acked); err == nil {
-		l.maybe = nil
-		return nil
-	} else if len(l.maybe) == 0 || len(frames) <= len(l.acked) {
-		return err
-	}
-	for _, facts := range l.maybe {
-		whole := append(l.acked[:len(l.acked):len(l.acked)], facts...)
+	err := same(frames, l.acked)
+	for i := 0; err != nil && i < len(l.maybe); i++ {
+		whole := append(l.acked[:len(l.acked):len(l.acked)], l.maybe[i]...)
 		if same(frames, whole) == nil {
-			l.acked, l.maybe = whole, nil
-			return nil
+			l.acked, err = whole, nil
 		}
 	}
-	return fmt.Errorf("%d entries acknowledged, %d there, and the rest is no whole append", len(l.acked), len(frames))
+	if err != nil {
+		return err
+	}
+	l.maybe = nil
+	return l.unchanged(frames)
+}
+
+// unchanged wants the lines that were read before byte for byte, and keeps all for the next time.
+func (l *ledger) unchanged(frames []journal.Frame) error {
+	for i, f := range frames {
+		if i == len(l.lines) {
+			l.lines = append(l.lines, string(f.Line))
+		}
+		if string(f.Line) != l.lines[i] {
+			return fmt.Errorf("entry %d was stored as %s and is stored as %s", f.Seq, l.lines[i], f.Line)
+		}
+	}
+	return nil
 }
 
 func same(frames []journal.Frame, facts []entry.Fact) error {

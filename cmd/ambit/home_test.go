@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ambit/entry"
+	"ambit/journal"
+)
+
+// testEnv is a world with these variables, whose output goes to out and err.
+func testEnv(vars map[string]string) (e *env, out, err *bytes.Buffer) {
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	return &env{in: strings.NewReader(""), out: out, err: err, getenv: func(name string) string { return vars[name] }, now: time.Now}, out, err
+}
+
+func TestHome(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ ambitHome, home, want string }{
+		{"", "/users/a", "/users/a/.ambit"},
+		{"/data", "/users/a", "/data"},
+		{"/data/", "", "/data"},
+		{"data", "/users/a", filepath.Join(here, "data")},
+	} {
+		e, _, _ := testEnv(map[string]string{"AMBIT_HOME": c.ambitHome, "HOME": c.home})
+		if got, err := e.home(); err != nil || got != c.want {
+			t.Errorf("with AMBIT_HOME=%q HOME=%q it is %q (%v), want %q", c.ambitHome, c.home, got, err, c.want)
+		}
+	}
+	e, _, _ := testEnv(nil)
+	var usage *usageError
+	if _, err := e.home(); !errors.As(err, &usage) {
+		t.Errorf("without HOME: %v", err)
+	}
+}
+
+// madeSessions makes sessions with one entry each.
+func madeSessions(t *testing.T, dir string, names ...string) *journal.Dir {
+	t.Helper()
+	d, err := journal.Open(dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	for _, name := range names {
+		appendFacts(t, d, name, &entry.Session{ID: name})
+	}
+	return d
+}
+
+func appendFacts(t *testing.T, d *journal.Dir, name string, facts ...entry.Fact) {
+	t.Helper()
+	unlock, err := d.Lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Append(t.Context(), name, facts...); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSession(t *testing.T) {
+	d := madeSessions(t, t.TempDir(), "20260101-a", "20260101-ab", "20260102-b", "last-one")
+	for arg, want := range map[string]string{
+		"20260101-a":  "20260101-a", // the name itself, though another begins with it
+		"20260101-ab": "20260101-ab",
+		"20260102":    "20260102-b",
+		"last":        "last-one",
+		"last-":       "last-one",
+	} {
+		if got, err := session(t.Context(), d, arg); err != nil || got != want {
+			t.Errorf("%q is %q (%v), want %q", arg, got, err, want)
+		}
+	}
+	for arg, want := range map[string]string{
+		"2026": `3 sessions begin with "2026"`, "": `no session ""`, "c": `no session "c"`, "../x": `no session "../x"`,
+		"LAST": `no session "LAST"`, "20260102-b/": `no session "20260102-b/"`, "*": `no session "*"`,
+	} {
+		_, err := session(t.Context(), d, arg)
+		var hinted *hintError
+		if !errors.As(err, &hinted) || err.Error() != want {
+			t.Errorf("%q: %v, want %s", arg, err, want)
+		}
+	}
+	if names, err := some(t.Context(), d, nil); err != nil || len(names) != 4 {
+		t.Errorf("all sessions are %v, %v", names, err)
+	}
+	if names, err := some(t.Context(), d, []string{"last", "20260102"}); err != nil || strings.Join(names, " ") != "last-one 20260102-b" {
+		t.Errorf("some sessions are %v, %v", names, err)
+	}
+	if _, err := session(t.Context(), madeSessions(t, t.TempDir()), "last"); err == nil {
+		t.Error("no session is the last of none")
+	}
+}
+
+// TestReadMakesNothing: opening for reading what is not there leaves it so.
+func TestReadMakesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	e, _, _ := testEnv(map[string]string{"AMBIT_HOME": dir})
+	_, err := e.read(nil)
+	var hinted *hintError
+	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &hinted) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the data directory was made: %v", err)
+	}
+}
+
+func TestSecret(t *testing.T) {
+	dir := t.TempDir()
+	first, err := secret(dir)
+	if err != nil || len(first) != 32 {
+		t.Fatalf("%d bytes, %v", len(first), err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "secret"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info.Mode(), err)
+	}
+	if again, err := secret(dir); err != nil || !bytes.Equal(again, first) {
+		t.Errorf("it is another one the next time: %v", err)
+	}
+	// A crash while it was written: nothing was recognised by it yet.
+	if err := os.WriteFile(filepath.Join(dir, "secret"), first[:7], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := secret(dir); err != nil || len(next) != 32 {
+		t.Errorf("after half a file: %d bytes, %v", len(next), err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("%d files are left, %v", len(files), err)
+	}
+	if _, err := secret(filepath.Join(dir, "none")); err == nil {
+		t.Error("it was written into a folder that is not there")
+	}
+}
