@@ -5,92 +5,87 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"sync"
 
 	"ambit/entry"
 )
 
-// commit is one Append on its way through the commit loop.
+// commit is one Append on its way to the disk.
 type commit struct {
-	s     *session
 	facts []entry.Fact
 	seq   entry.Seq
-	done  chan error
+	turn  chan bool // true: lead the next batch; false: done, with err
+	err   error
 }
 
-// Append implements Store.
+// Append implements Store. Appends to one session are made durable together, all that have come while the batch before
+// was being synced. One of those who wait writes for all, so that sessions need no goroutine and do not wait for one
+// another.
 func (d *Dir) Append(ctx context.Context, name string, facts ...entry.Fact) (entry.Seq, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	c, err := d.begin(name)
+	s, err := d.use(name)
 	if err != nil {
 		return 0, err
 	}
-	defer c.s.uses.Done()
-	defer d.appends.Done()
-	c.facts = facts
-	d.commits <- c
-	if err := <-c.done; err != nil {
-		return 0, fmt.Errorf("append to session %q: %w", name, err)
+	defer s.uses.Done()
+	c := &commit{facts: facts, turn: make(chan bool, 1)}
+	if s.wait(c) {
+		s.lead(d, c)
+	}
+	if c.err != nil {
+		return 0, fmt.Errorf("append to session %q: %w", name, c.err)
 	}
 	return c.seq, nil
 }
 
-// begin keeps the session locked, and the commit loop alive, for an append.
-func (d *Dir) begin(name string) (*commit, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s, err := d.held(name)
-	if err != nil {
-		return nil, err
-	}
-	s.uses.Add(1)
-	d.appends.Add(1)
-	return &commit{s: s, done: make(chan error, 1)}, nil
+// wait queues a commit until it was written by another, or until it is its turn to write.
+func (s *session) wait(c *commit) (lead bool) {
+	s.queue.Lock()
+	s.waiting = append(s.waiting, c)
+	lead, s.led = !s.led, true
+	s.queue.Unlock()
+	return lead || <-c.turn
 }
 
-// loop makes appends durable, all that are waiting at once, until Close. It is the only writer of files of entries.
-func (d *Dir) loop() {
-	defer close(d.idle)
-	for c := range d.commits {
-		batch := map[*session]*work{}
-		d.take(batch, c)
-		for more := true; more; {
-			select {
-			case c, ok := <-d.commits:
-				if more = ok; ok {
-					d.take(batch, c)
-				}
-			default:
-				more = false
-			}
+// lead writes a batch, its own commit and all that wait, and hands over to the first of those that have come since.
+func (s *session) lead(d *Dir, own *commit) {
+	s.queue.Lock()
+	batch := s.waiting
+	s.waiting = nil
+	s.queue.Unlock()
+	w := work{s: s, seq: s.seq, sum: s.sum, body: -1}
+	for _, c := range batch {
+		w.take(d, c)
+	}
+	w.finish(w.write(d))
+	for _, c := range batch {
+		if c != own {
+			c.turn <- false
 		}
-		each(batch, func(w *work) { w.finish(d, w.write(d)) })
+	}
+	s.queue.Lock()
+	defer s.queue.Unlock()
+	if s.led = len(s.waiting) > 0; s.led {
+		s.waiting[0].turn <- true
 	}
 }
 
-// work is what one batch does to one session: the frames of some commits, written and synced as one.
+// work is a batch: the frames of some commits, written and synced as one.
 type work struct {
 	s       *session
-	commits []*commit
+	commits []*commit // those that could be made into frames
 	lines   []byte
 	seq     entry.Seq
 	sum     string
 	body    int64 // offset of the last body that the frames rely on; -1 for none
 }
 
-// take adds a commit to the batch, or answers it at once when it cannot be written.
-func (d *Dir) take(batch map[*session]*work, c *commit) {
-	w := batch[c.s]
-	if w == nil {
-		w = &work{s: c.s, seq: c.s.seq, sum: c.s.sum, body: -1}
-		batch[c.s] = w
-	}
+// take adds a commit to the batch, or says what is wrong with it.
+func (w *work) take(d *Dir, c *commit) {
 	before := *w
-	if err := w.add(d, c); err != nil {
+	if c.err = w.add(d, c); c.err != nil {
 		*w = before
-		c.done <- err
 		return
 	}
 	c.seq = w.seq
@@ -102,7 +97,7 @@ func (w *work) add(d *Dir, c *commit) error {
 	now := d.now().UTC()
 	for i, fact := range c.facts {
 		for _, b := range entry.Bodies(fact) {
-			if err := c.s.bodies.has(b); err != nil {
+			if err := w.s.bodies.has(b); err != nil {
 				return err
 			}
 			w.body = max(w.body, b.At)
@@ -210,8 +205,8 @@ func (s *session) mend() error {
 	return nil
 }
 
-// finish publishes what was written and answers the commits.
-func (w *work) finish(_ *Dir, err error) {
+// finish publishes what was written, or says to all what went wrong.
+func (w *work) finish(err error) {
 	if err == nil && len(w.lines) > 0 {
 		s := w.s
 		s.seq, s.sum = w.seq, w.sum
@@ -219,20 +214,6 @@ func (w *work) finish(_ *Dir, err error) {
 		s.durable.Store(uint64(w.seq))
 	}
 	for _, c := range w.commits {
-		c.done <- err
+		c.err = err
 	}
-}
-
-// each does all work of a batch, side by side when it is for several sessions, so that their syncs overlap.
-func each(batch map[*session]*work, do func(*work)) {
-	var wait sync.WaitGroup
-	left := len(batch)
-	for _, w := range batch {
-		if left--; left == 0 {
-			do(w)
-			break
-		}
-		wait.Go(func() { do(w) })
-	}
-	wait.Wait()
 }

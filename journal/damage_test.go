@@ -114,6 +114,8 @@ func TestMutilation(t *testing.T) {
 	}
 	file := func(i int) string { return path.Join(dir, names[(i+len(names))%len(names)]) }
 	log := path.Join(folder, "bodies", "literals.log")
+	end := int64(len(read(m, log)))
+	longer := read(putAnother(m), log)
 	edit := func(name string, change func([]byte) []byte) func(*vfs.Mem) {
 		return func(m *vfs.Mem) { write(m, name, change(read(m, name))) }
 	}
@@ -147,12 +149,19 @@ func TestMutilation(t *testing.T) {
 		{"newest: zeros", edit(file(-1), func(b []byte) []byte { return append(b, make([]byte, 5000)...) }), "", 0, 12},
 		{"newest: zeros, then text", edit(file(-1), func(b []byte) []byte { return append(append(b, make([]byte, 2<<20)...), 'x') }), file(-1), -1, 12},
 		{"newest: too long a line", edit(file(-1), func(b []byte) []byte { return append(b, bytes.Repeat([]byte("x"), 2<<20)...) }), file(-1), -1, 12},
+		{"newest: line end changed, then part of a line", edit(file(-1), func(b []byte) []byte { return append(append(b[:len(b)-1], 'x'), b[:50]...) }), file(-1), -1, 11},
+		{"newest: more than a line and zeros", edit(file(-1), func(b []byte) []byte {
+			return append(append(b, bytes.Repeat([]byte("x"), 1<<20+5)...), make([]byte, 3<<20)...)
+		}), file(-1), -1, 12},
+		{"newest: a line without its end", edit(file(-1), last(1)), "", 0, 11},
 		{"an empty newest file", func(m *vfs.Mem) { write(m, path.Join(dir, "000000000013.jsonl"), nil) }, "", 0, 12},
 		{"an empty newest file too far", func(m *vfs.Mem) { write(m, path.Join(dir, "000000000014.jsonl"), nil) }, path.Join(dir, "000000000014.jsonl"), 0, 12},
 		{"log: part of a header", edit(log, func(b []byte) []byte { return append(b, b[:71]...) }), "", 0, 12},
 		{"log: part of a header, zeros", edit(log, func(b []byte) []byte { return append(append(b, b[:60]...), make([]byte, 5000)...) }), "", 0, 12},
-		{"log: a header, no payload", edit(log, func(b []byte) []byte { return append(b, b[:72]...) }), "", 0, 12},
-		{"log: a header, zeros", edit(log, func(b []byte) []byte { return append(append(b, b[:72]...), make([]byte, 5000)...) }), "", 0, 12},
+		{"log: a header, no payload", edit(log, func([]byte) []byte { return longer[:end+72] }), "", 0, 12},
+		{"log: a header, zeros", edit(log, func([]byte) []byte { return append(longer[:end+72:end+72], make([]byte, 5000)...) }), "", 0, 12},
+		{"log: a whole record", edit(log, func([]byte) []byte { return longer }), "", 0, 12},
+		{"log: a record twice", edit(log, func(b []byte) []byte { return append(b, b...) }), log, end, 12},
 		{"log: text", edit(log, func(b []byte) []byte { return append(b, bytes.Repeat([]byte("AMB1"), 100)...) }), log, -1, 12},
 	}
 	for _, row := range rows {
@@ -174,6 +183,16 @@ func TestMutilation(t *testing.T) {
 			lockable(t, m, r.Sound())
 		})
 	}
+}
+
+// putAnother is the file system after another body was put.
+func putAnother(m *vfs.Mem) *vfs.Mem {
+	m = m.Crash(vfs.Kept, nil)
+	s := must(opener("home/me/ambit", m)())
+	defer s.Close()
+	must(s.Lock(context.Background(), "a"))
+	must(s.Put(context.Background(), "a", bytes.Repeat([]byte("another"), 100)))
+	return m
 }
 
 // lockable wants a session that is sound to be locked and appended to, and to be sound after it; no other may become

@@ -43,10 +43,6 @@ type Dir struct {
 	readers  map[string]*literals // logs of sessions that are not locked here
 	anchored bool                 // the names above the sessions are durable
 	closed   bool
-
-	appends sync.WaitGroup // appends under way, which may still send to commits
-	commits chan *commit
-	idle    chan struct{} // closed when the commit loop has ended
 }
 
 var _ Store = (*Dir)(nil)
@@ -54,7 +50,7 @@ var _ Store = (*Dir)(nil)
 // maxReaders bounds the literal logs that are held open for reading.
 const maxReaders = 16
 
-// session is the writer's state of a locked session. The commit loop alone uses what has no comment.
+// session is the writer's state of a locked session.
 type session struct {
 	name    string
 	dir     string
@@ -63,6 +59,11 @@ type session struct {
 	uses    sync.WaitGroup // calls under way; the session stays locked until they end
 	durable atomic.Uint64  // the last acknowledged entry
 
+	queue   sync.Mutex // guards the two below
+	waiting []*commit  // for the next batch
+	led     bool       // a batch is being written, or its leader chosen
+
+	// The leader's, one after another.
 	seq   entry.Seq
 	sum   string
 	file  vfs.File
@@ -72,8 +73,7 @@ type session struct {
 	named bool  // the file's name is durable
 }
 
-// Open opens the store in a folder and starts its commit loop, which Close ends. The folder is made when it is missing,
-// unless Options say otherwise.
+// Open opens the store in a folder, which it makes when it is missing, unless Options say otherwise.
 func Open(root string, o Options) (*Dir, error) {
 	if o.FS == nil {
 		o.FS = vfs.OS{}
@@ -104,9 +104,7 @@ func Open(root string, o Options) (*Dir, error) {
 	d := &Dir{
 		fs: o.FS, root: path.Clean(root), now: o.Now, holder: holder, rotate: o.Rotate, progress: o.Progress, codec: c,
 		locked: make(map[string]*session), readers: make(map[string]*literals),
-		commits: make(chan *commit, 256), idle: make(chan struct{}),
 	}
-	go d.loop()
 	return d, nil
 }
 
@@ -129,9 +127,6 @@ func (d *Dir) Close() error {
 	for _, s := range open {
 		errs = append(errs, s.close())
 	}
-	d.appends.Wait() // those to sessions that are being unlocked, too
-	close(d.commits)
-	<-d.idle
 	return errors.Join(errs...)
 }
 

@@ -84,21 +84,26 @@ func (l *literals) refresh() (rest int64, err error) {
 		return 0, err
 	}
 	head := make([]byte, RecordHeader)
+	found := false // by a search behind damage, so that the text before it is not known
 	for l.size+RecordHeader <= end {
 		if _, err := l.file.ReadAt(head, l.size); err != nil {
 			return 0, err
 		}
 		r, err := parseRecord(l.size, head)
+		if err == nil && r.start != l.next && !found {
+			err = errFollow
+		}
 		if err == nil && r.end() > end {
 			break
 		}
 		if err == nil {
 			l.admit(r)
+			found = false
 			continue
 		}
-		found, cause := l.resume(end, err)
-		if cause != nil {
-			return 0, cause
+		found, err = l.resume(end, err)
+		if err != nil {
+			return 0, err
 		}
 		if !found {
 			break
@@ -146,7 +151,8 @@ func (l *literals) search(from, end int64) (int64, error) {
 			if i += next; next < 0 || i+RecordHeader > n {
 				break
 			}
-			if r, err := parseRecord(from+int64(i), buf[i:i+RecordHeader]); err == nil && r.end() <= end {
+			r, err := parseRecord(from+int64(i), buf[i:i+RecordHeader])
+			if err == nil && r.end() <= end && r.start >= l.next {
 				return r.at, nil
 			}
 		}

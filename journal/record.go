@@ -20,11 +20,16 @@ const (
 	MaxBody = 1 << 30
 )
 
+// maxRatio bounds what a payload can hold: a block of zstd has 4 bytes at least and makes 128 KiB at most.
+const maxRatio = 128 << 10 / 4
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var (
 	errHeader  = errors.New("the record's header does not match its checksum")
 	errPayload = errors.New("the record's payload does not match its checksum")
+	errRatio   = errors.New("the record's payload cannot hold so much")
+	errFollow  = errors.New("the record's literal address is not where the text before it ends")
 	errShort   = errors.New("the record ends early")
 	errRecipe  = errors.New("the record's extents do not fit")
 )
@@ -83,6 +88,9 @@ func parseRecord(at int64, head []byte) (record, error) {
 	copy(r.sum[:], head[32:64])
 	if r.size > MaxBody || r.literal > MaxBody || r.recipe > MaxBody {
 		return record{}, ErrTooLarge
+	}
+	if uint64(r.literal)+uint64(r.recipe) > maxRatio*uint64(r.payload) {
+		return record{}, errRatio
 	}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"ambit/entry"
@@ -94,9 +95,9 @@ func logLine(f journal.Frame) ([]byte, error) {
 func gist(f entry.Fact) string {
 	switch f := f.(type) {
 	case *entry.Session:
-		return fmt.Sprintf("%s %s", f.Client, f.Title)
+		return strings.TrimSpace(f.Client + " " + f.Title)
 	case *entry.Request:
-		s := fmt.Sprintf("#%d %s %s%s %s, %s bytes", f.N, f.Method, f.Provider, f.Path, f.Model, count(size(f.Body)))
+		s := strings.TrimSpace(fmt.Sprintf("#%d %s %s%s %s", f.N, f.Method, f.Provider, f.Path, f.Model)) + ", " + count(size(f.Body)) + " bytes"
 		if f.Partial {
 			s += ", ended early"
 		}

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 //	release PATH                          lets the answers go that -hold holds back
 //	up [-as NAME] [FLAG…]                 starts ambit up on a free port, at $UP (or $UP_NAME)
 //	down [NAME]                           stops it by SIGTERM; its status must be 0; stdout and stderr are its own
+//	killed [NAME]                         kills it by SIGKILL instead
 //	send [-bg] [-x METHOD] [-h 'Name: value']… URL [FILE]      a request; stdout is the answer's body, stderr its head
 //	sent                                  waits for what send -bg began
 //	received                              the upstream's last request; stdout is its body, stderr its head
@@ -73,6 +74,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("no condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"killed": scriptKilled,
 			"answer": scriptAnswer, "release": scriptRelease, "up": scriptUp, "down": scriptDown, "send": scriptSend, "sent": scriptSent,
 			"received": scriptReceived, "record": scriptRecord, "session": scriptSession, "status": scriptStatus, "await": scriptAwait,
 			"complains": scriptComplains, "cmpjson": scriptCompareJSON, "tree": scriptTree, "same": scriptSame, "flip": scriptFlip,
@@ -209,6 +211,18 @@ func scriptDown(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil {
 		ts.Fatalf("ambit up: %v", err)
 	}
+}
+
+func scriptKilled(ts *testscript.TestScript, neg bool, args []string) {
+	plain(ts, neg, args, 0, 1)
+	w, name := worldOf(ts), strings.Join(args, "")
+	p := w.ups[name]
+	if p == nil {
+		ts.Fatalf("no ambit up %q is running", name)
+	}
+	delete(w.ups, name)
+	ts.Check(p.cmd.Process.Kill())
+	<-p.exited
 }
 
 // print makes text the script's stdout and stderr.
@@ -470,8 +484,16 @@ func scriptMiddle(ts *testscript.TestScript, neg bool, args []string) {
 
 // readings are the commands that read one session.
 var readings = [][]string{
-	{"log"}, {"log", "--json"}, {"request", "--list"}, {"request", "--list", "--json"}, {"request", "1"}, {"request", "1", "--json"},
-	{"request", "1", "--response"}, {"check"}, {"check", "--json"}, {"export"},
+	{"log"},
+	{"log", "--json"},
+	{"request", "--list"},
+	{"request", "--list", "--json"},
+	{"request", "1"},
+	{"request", "1", "--json"},
+	{"request", "1", "--response"},
+	{"check"},
+	{"check", "--json"},
+	{"export"},
 }
 
 func scriptAnswers(ts *testscript.TestScript, neg bool, args []string) {

@@ -155,12 +155,12 @@ func (r *run) restart(string) error {
 	if r.store == nil {
 		return nil
 	}
-	store := r.store
+	store, locks := r.store, r.locks
 	r.store, r.locks = nil, map[string]func() error{}
 	err := store.Close()
-	for _, l := range r.want {
+	for name := range locks {
 		if err == nil {
-			l.maybe = nil
+			r.ledger(name).maybe = nil
 		}
 	}
 	return err
