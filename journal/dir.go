@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"strings"
 	"sync"
@@ -147,11 +148,9 @@ func (d *Dir) Sessions(ctx context.Context) ([]string, error) {
 		if checkName(name) != nil {
 			continue
 		}
-		err := d.first(ctx, name)
-		if err == nil || errors.Is(err, ErrCorrupt) {
+		// One that is damaged or cannot be read is listed: who reads it is told why, and the others are not in its way.
+		if err := d.first(ctx, name); !errors.Is(err, ErrNoSession) {
 			sessions = append(sessions, name)
-		} else if !errors.Is(err, ErrNoSession) {
-			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 	}
 	return sessions, nil
@@ -405,6 +404,10 @@ type segment struct {
 
 func segmentName(first entry.Seq) string { return fmt.Sprintf("%012d.jsonl", first) }
 
+func misplaced(next entry.Seq) error {
+	return fmt.Errorf("the file that must come here is %s", segmentName(next))
+}
+
 // files lists a session's files of entries, oldest first.
 func (d *Dir) files(name string) ([]segment, error) {
 	dir := path.Join(d.Folder(name), "entries")
@@ -415,11 +418,11 @@ func (d *Dir) files(name string) ([]segment, error) {
 	var files []segment
 	for _, n := range names {
 		var first entry.Seq
-		if _, err := fmt.Sscanf(n, "%d.jsonl", &first); err != nil || segmentName(first) != n {
-			if strings.HasSuffix(n, ".jsonl") {
-				return nil, &CorruptError{File: path.Join(dir, n), Err: errors.New("the file's name is not a sequence number")}
-			}
+		if !strings.HasSuffix(n, ".jsonl") {
 			continue
+		}
+		if _, err := fmt.Sscanf(n, "%d.jsonl", &first); err != nil || segmentName(first) != n {
+			first = math.MaxUint64 // which no entry has, so that it is out of its place wherever it is
 		}
 		files = append(files, segment{path.Join(dir, n), first})
 	}
@@ -427,7 +430,7 @@ func (d *Dir) files(name string) ([]segment, error) {
 		return nil, fmt.Errorf("%w: %q", ErrNoSession, name)
 	}
 	if files[0].first != 1 {
-		return nil, &CorruptError{File: files[0].path, Err: errors.New("the entries before it are missing")}
+		return nil, &CorruptError{File: files[0].path, Err: misplaced(1)}
 	}
 	return files, nil
 }

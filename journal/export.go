@@ -26,11 +26,16 @@ func Export(ctx context.Context, s Store, session string, to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	written := make(map[entry.Body]bool)
 	for f, err := range s.Read(ctx, session, 0) {
 		if err != nil {
 			return err
 		}
 		for _, b := range entry.Bodies(f.Fact) {
+			if written[b] {
+				continue
+			}
+			written[b] = true
 			bytes, err := s.Body(ctx, session, b)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", f.Seq.Ref(), err)

@@ -100,13 +100,16 @@ func parseFrame(line []byte) (Frame, error) {
 // frame with something else behind it is not: its line end was changed.
 func torn(rest []byte) bool {
 	part := bytes.TrimRight(rest, "\x00")
-	if bytes.IndexByte(part, '\n') >= 0 {
+	if len(part) > MaxFrame {
 		return false
 	}
-	if n := len(part) - 1; n > 0 && len(part) == len(rest) {
-		if _, err := parseFrame(part[:n]); err == nil {
+	for at := 0; ; at++ {
+		next := bytes.Index(part[at:], []byte(frameSum))
+		if at += next; next < 0 || at+tailLen >= len(part) {
+			return true
+		}
+		if _, err := parseFrame(part[:at+tailLen]); err == nil {
 			return false
 		}
 	}
-	return true
 }

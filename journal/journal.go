@@ -20,7 +20,7 @@ import (
 
 // Store keeps sessions. Dir keeps them in files; every store passes journaltest.Run.
 type Store interface {
-	// Sessions returns the names of all sessions that hold an entry, in ascending order.
+	// Sessions returns the names of all sessions that hold an entry, in ascending order, with those that cannot be read.
 	Sessions(ctx context.Context) ([]string, error)
 
 	// Lock makes the caller the one writer of a session, which need not exist yet, and repairs what a crash left

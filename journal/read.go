@@ -105,7 +105,7 @@ func (d *Dir) scan(file segment, c *chain, pass func(Frame) error) error {
 func (c *chain) follow(file segment, f vfs.File, pass func(Frame) error) error {
 	c.end = 0
 	if file.first != c.next {
-		return &CorruptError{File: file.path, Err: fmt.Errorf("entries %d to %d are missing before it", c.next, file.first-1)}
+		return &CorruptError{File: file.path, Err: misplaced(c.next)}
 	}
 	size, err := f.Size()
 	if err != nil {

@@ -139,9 +139,9 @@ func TestLimits(t *testing.T) {
 // TestUpstreams refuses what is not the address of an upstream.
 func TestUpstreams(t *testing.T) {
 	for name, url := range map[string]string{
-		"a": "ftp://x", "b": "x", "c": "http://", "d": "http://h/?q", "e": "http://h/#f", "UP": "http://h", "healthz": "http://h", "": "http://h",
+		"a": "ftp://x", "b": "x", "c": "http://", "d": "http://h/?q", "e": "http://h/#f", "UP": "http://h", "healthz": "http://h", "": "http://h", "f": "http://u:p@h",
 	} {
-		if _, err := parseUpstreams(map[string]string{name: url}); err == nil {
+		if _, err := ParseUpstreams(map[string]string{name: url}); err == nil {
 			t.Errorf("%q=%q was taken", name, url)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -52,18 +53,19 @@ func public(h http.Header, names []string) map[string]string {
 // maxPath is the longest path that is recorded whole, in bytes; of a longer one the beginning is.
 const maxPath = 16 << 10
 
+// queryMember is one member of a query. Some servers take a semicolon for an ampersand.
+var queryMember = regexp.MustCompile(`[^&;]+`)
+
 // publicPath is what the client asked for, with the values of credentials taken out of the query.
 func publicPath(rest string, u *url.URL) string {
 	path := rest
 	if u.RawQuery != "" || u.ForceQuery {
-		parts := strings.Split(u.RawQuery, "&")
-		for i, part := range parts {
-			name, _, has := strings.Cut(part, "=")
-			if has && credential(name) {
-				parts[i] = name + "=redacted"
+		path += "?" + queryMember.ReplaceAllStringFunc(u.RawQuery, func(member string) string {
+			if name, _, has := strings.Cut(member, "="); has && credential(name) {
+				return name + "=redacted"
 			}
-		}
-		path += "?" + strings.Join(parts, "&")
+			return member
+		})
 	}
 	if len(path) > maxPath {
 		path = path[:maxPath]

@@ -102,7 +102,7 @@ func New(o Options) (*Server, error) {
 	if o.Queue == 0 {
 		o.Queue = DefaultQueue
 	}
-	upstreams, err := parseUpstreams(o.Upstreams)
+	upstreams, err := ParseUpstreams(o.Upstreams)
 	if err != nil {
 		return nil, err
 	}
@@ -120,17 +120,22 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-func parseUpstreams(given map[string]string) (map[string]*url.URL, error) {
+// ParseUpstreams reads the URLs of upstreams by their routes' names, with those of DefaultUpstreams that are not given. It
+// refuses what is not the address of an upstream, without repeating it: it may hold a password.
+func ParseUpstreams(given map[string]string) (map[string]*url.URL, error) {
 	all := DefaultUpstreams()
 	maps.Copy(all, given)
 	parsed := make(map[string]*url.URL, len(all))
 	for name, text := range all {
+		if !routeName.MatchString(name) || name == "healthz" {
+			return nil, fmt.Errorf("upstream %q: a name is 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+		}
 		u, err := url.Parse(text)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 			return nil, fmt.Errorf("upstream %s: want http://HOST[/PATH] or https://HOST[/PATH]", name)
 		}
-		if !routeName.MatchString(name) || name == "healthz" {
-			return nil, fmt.Errorf("upstream %q: a name is 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+		if u.User != nil {
+			return nil, fmt.Errorf("upstream %s: leave name and password out of the URL; the agent's own credentials are passed on", name)
 		}
 		parsed[name] = u
 	}

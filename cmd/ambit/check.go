@@ -68,8 +68,11 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 	}
 	for _, name := range names {
 		r, err := d.Check(ctx, name)
-		if err != nil {
+		if ctx.Err() != nil {
 			return total, err
+		}
+		if err != nil { // it cannot be read; the others are checked all the same
+			r.Damage = append(r.Damage, journal.Damage{Session: name, Cause: err.Error()})
 		}
 		total.Sessions++
 		total.Entries += r.Entries
@@ -90,7 +93,11 @@ func (e *env) printCheck(r checkReport) {
 		plural(r.Sessions, "session", "sessions"), plural(r.Entries, "entry", "entries"), plural(r.Bodies, "body", "bodies"),
 		count(r.BodyBytes), count(r.Rebuilt))
 	for _, x := range r.Damage[:min(shown, len(r.Damage))] {
-		e.say("session %s: %s is damaged at byte %d: %s", x.Session, x.File, x.Offset, x.Cause)
+		if x.File == "" {
+			e.say("session %s cannot be read: %s", x.Session, x.Cause)
+		} else {
+			e.say("session %s: %s is damaged at byte %d: %s", x.Session, x.File, x.Offset, x.Cause)
+		}
 	}
 	for _, m := range r.Mismatches[:min(shown, len(r.Mismatches))] {
 		e.say("session %s, %s: the body does not rebuild: %s", m.Session, m.Ref, m.Cause)

@@ -117,7 +117,10 @@ func secret(dir string) ([]byte, error) {
 	if err == nil && len(key) == 32 {
 		return key, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err == nil {
+		return nil, &hintError{fmt.Errorf("%s is damaged: it has %d bytes, not 32", name, len(key)), "delete it; clients that do not name their sessions then begin new ones"}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	key = make([]byte, 32)
@@ -126,11 +129,17 @@ func secret(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer os.Remove(next.Name())
 	_, err = next.Write(key)
 	if err := errors.Join(err, next.Sync(), next.Close()); err != nil {
 		return nil, err
 	}
-	return key, os.Rename(next.Name(), name)
+	if err := os.Link(next.Name(), name); errors.Is(err, fs.ErrExist) {
+		return os.ReadFile(name) // another process was first
+	} else if err != nil {
+		return nil, err
+	}
+	return key, nil
 }
 
 // printJSON writes a value as the command's one line of data.

@@ -54,7 +54,7 @@ func TestSecrets(t *testing.T) {
 		"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("me:SECRET-basic")), "X-Unknown-Credential: SECRET-unknown",
 	}
 	queries := []string{
-		"key=SECRET-query-key", "access_token=SECRET-query-access-token", "api_key=SECRET-query-api-key", "%6Bey=SECRET-query-escaped",
+		"key=SECRET-query-key", "access_token=SECRET-query-access-token", "api_key=SECRET-query-api-key", "%6Bey=SECRET-query-escaped", "a=1;key=SECRET-query-semicolon",
 		"KEY=SECRET-query-capital", "a=1&token=SECRET-query-token&b=2", "sig=SECRET%2Dquery%2Descaped-value",
 	}
 	send := func(path, header string) *http.Response {

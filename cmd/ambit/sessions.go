@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ambit/internal/pool"
-	"ambit/journal"
 
 	"github.com/spf13/cobra"
 )
@@ -63,7 +62,7 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 	}
 	for _, name := range names {
 		p, err := pool.Load(ctx, d, name)
-		if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+		if ctx.Err() != nil {
 			return nil, err
 		}
 		row := sessionRow{

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"syscall"
@@ -81,19 +80,15 @@ func (e *env) up(ctx context.Context, f upFlags) error {
 // parseUpstreams reads NAME=URL. What it says of a wrong one does not repeat the URL, which may hold a password.
 func parseUpstreams(given []string) (map[string]string, error) {
 	upstreams := make(map[string]string)
-	for _, text := range given {
-		name, target, ok := strings.Cut(text, "=")
+	for _, u := range given {
+		name, target, ok := strings.Cut(u, "=")
 		if !ok {
 			return nil, misused("--upstream: want NAME=URL")
 		}
-		u, err := url.Parse(target)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, misused("upstream %s: want http://HOST[/PATH] or https://HOST[/PATH]", name)
-		}
-		if u.User != nil {
-			return nil, misused("upstream %s: leave name and password out of the URL; the agent's own credentials are passed on", name)
-		}
 		upstreams[name] = target
+	}
+	if _, err := server.ParseUpstreams(upstreams); err != nil {
+		return nil, misused("%v", err)
 	}
 	return upstreams, nil
 }

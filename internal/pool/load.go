@@ -14,10 +14,7 @@ const saved = "pool.json"
 // lies before it, with the error.
 func Load(ctx context.Context, d *journal.Dir, session string) (*Pool, error) {
 	data, err := d.Derived(session, saved)
-	if err != nil {
-		return nil, err
-	}
-	if p := Restore(data); p != nil {
+	if p := Restore(data); err == nil && p != nil {
 		if err := p.follow(ctx, d, session); err == nil {
 			return p, nil
 		}

@@ -27,7 +27,7 @@ func lengths(long, short map[uint64]int) map[uint64]int {
 
 // crash runs a history with everything failing from operation n on, for every n, and cuts the power.
 func crash(t *testing.T, fresh func(t testing.TB) Storage) {
-	for seed, length := range lengths(map[uint64]int{1: 28, 2: 20, 3: 14}, map[uint64]int{1: 20}) {
+	for seed, length := range lengths(map[uint64]int{1: 32, 2: 24, 3: 18}, map[uint64]int{1: 20}) {
 		sweep(t, fresh, seed, length, func(steps []step, n int) error {
 			return crashAt(fresh(t), steps, n)
 		})
@@ -71,10 +71,10 @@ func crashAt(st Storage, steps []step, n int) error {
 			}
 		}
 	}
-	for i, seed := range []uint64{0, 1, uint64(2*n + 2), uint64(2*n + 3)} {
+	for i, seed := range []uint64{0, 1, uint64(4*n + 2), uint64(4*n + 3), uint64(4*n + 4)} {
 		next := r.after(seed)
 		err := next.verify()
-		if err == nil && i == n%4 { // one loss of the four, for time's sake
+		if err == nil && i == n%5 { // one loss of the five, for time's sake
 			err = goesOn(next)
 		}
 		if err != nil {

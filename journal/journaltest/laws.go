@@ -71,8 +71,9 @@ func chain(b *bench) {
 	}
 }
 
-// related makes bodies as clients send them, and some that they do not.
-func related() [][]byte {
+// Bodies are related bodies as clients send them, and some that they do not: empty ones, single bytes, a growing one,
+// edits in the middle, one of more than 1 MiB, repetitions.
+func Bodies() [][]byte {
 	x := text{rng: rand.New(rand.NewPCG(7, 7))}
 	all := [][]byte{{}, {0}, {255}, []byte("AMB1"), {}}
 	for range 40 {
@@ -88,7 +89,7 @@ func bodies(b *bench) {
 	b.lock("a")
 	var facts []entry.Fact
 	var refs []entry.Body
-	all := related()
+	all := Bodies()
 	for i, body := range all {
 		given := bytes.Clone(body)
 		ref := b.put("a", given)

@@ -89,13 +89,14 @@ class Session:
                 break  # interrupted
             else:
                 self.damaged("bodies/literals.log", at, "not a record")
-                sound = (m.start() for m in re.finditer(b"AMB1", self.data) if m.start() > at and self.header(m.start()))
+                found = (self.header(m.start()) and m.start() for m in re.finditer(b"AMB1", self.data) if m.start() > at)
+                sound = (i for i in found if i and self.header(i)["start"] >= literal and self.header(i)["end"] <= len(self.data))
                 at, lost = next(sound, len(self.data)), True
         for at, r in self.records.items():
             payload = self.data[at + HEADER:r["end"]]
             text = decompress(payload, r["literal"] + r["extents"]) if crc32c(payload) == r["crc"] else b""
             r["text"] = text if len(text) == r["literal"] + r["extents"] else None
-            if r["text"] is None and (r["end"] < len(self.data.rstrip(b"\0")) or at in [ref["at"] for ref in self.refs]):
+            if r["text"] is None and (at != max(self.records) or at in [ref["at"] for ref in self.refs]):
                 self.damaged("bodies/literals.log", at, "the payload is not what was written")
         self.rows = list(self.records.values())
         self.starts = [r["start"] for r in self.rows]
@@ -130,14 +131,18 @@ class Session:
     def read_export(self, name):
         bodies, at = set(), 0
         for line in open(name, "rb"):
+            cause = "no line end"
             if line.startswith(b'{"body":'):
-                b = json.loads(line)
-                text = base64.b64decode(b["base64"]) if "base64" in b else b.get("text", "").encode()
-                ok = len(text) == b["body"]["bytes"] and sha256(text) == b["body"]["sha256"]
-                cause = None if ok else "the body is not what its name says"
-                bodies.add(json.dumps(b["body"]))
-            else:
-                cause = self.step(line[:-1]) if line.endswith(b"\n") else "no line end"
+                try:
+                    b = json.loads(line)
+                    text = base64.b64decode(b["base64"]) if "base64" in b else b.get("text", "").encode()
+                    ok = len(text) == b["body"]["bytes"] and sha256(text) == b["body"]["sha256"]
+                    cause = None if ok else "the body is not what its name says"
+                    bodies.add(json.dumps(b["body"]))
+                except (ValueError, KeyError, TypeError) as err:
+                    cause = str(err)
+            elif line.endswith(b"\n"):
+                cause = self.step(line[:-1])
             if cause:
                 return self.damaged(name, at, cause)
             at += len(line)
