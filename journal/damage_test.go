@@ -21,7 +21,7 @@ import (
 const folder = "home/me/ambit/sessions/a"
 
 // written is a session in memory: 12 entries in several files, 4 of them with a body, 3 of them of one append.
-func written(t *testing.T) *vfs.Mem {
+func written() *vfs.Mem {
 	m := vfs.NewMem()
 	s := must(opener("home/me/ambit", m)())
 	ctx := context.Background()
@@ -60,7 +60,7 @@ func checked(t *testing.T, fsys vfs.FS) (r journal.Report, frames int, err error
 //
 // covers: J-04
 func TestEveryByte(t *testing.T) {
-	m := written(t)
+	m := written()
 	root := path.Dir(folder)
 	for n := range size(m, root) {
 		bits := []uint64{n % 8}
@@ -106,7 +106,7 @@ func write(fsys vfs.FS, name string, data []byte) {
 //
 // covers: J-04
 func TestMutilation(t *testing.T) {
-	m := written(t)
+	m := written()
 	for _, row := range mutilations(m) {
 		t.Run(row.name, func(t *testing.T) {
 			m := m.Crash(vfs.Kept, nil)
@@ -280,7 +280,7 @@ func TestStaleReader(t *testing.T) {
 
 // TestForgedSizes opens logs whose headers are right and claim much more than there is.
 func TestForgedSizes(t *testing.T) {
-	m := written(t)
+	m := written()
 	log := path.Join(folder, "bodies", "literals.log")
 	for at, field := range map[int]string{4: "payload", 16: "literal", 20: "extents", 24: "body"} {
 		data := bytes.Clone(read(m, log))
@@ -296,7 +296,7 @@ func TestForgedSizes(t *testing.T) {
 
 // TestLargeDamage searches 64 MiB for the next record without holding them in memory.
 func TestLargeDamage(t *testing.T) {
-	m := written(t)
+	m := written()
 	log := path.Join(folder, "bodies", "literals.log")
 	data := read(m, log)
 	write(m, log, append(bytes.Repeat([]byte("AMB0"), 16<<20), data...))

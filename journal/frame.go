@@ -87,7 +87,7 @@ func parseFrame(line []byte) (Frame, error) {
 	digits, rest, ok := bytes.Cut(rest, []byte(framePrev))
 	digits, f.more = bytes.CutSuffix(digits, []byte(frameMore))
 	seq, err := strconv.ParseUint(string(digits), 10, 64)
-	if !ok || err != nil || len(rest) < sumLen+len(frameBody) || !bytes.HasPrefix(rest[sumLen:], []byte(frameBody)) {
+	if !ok || err != nil || digits[0] == '0' || len(rest) < sumLen+len(frameBody) || !bytes.HasPrefix(rest[sumLen:], []byte(frameBody)) {
 		return Frame{}, errNotFrame
 	}
 	f.Prev = string(rest[:sumLen])

@@ -106,7 +106,7 @@ func export(t *testing.T, m *vfs.Mem) string {
 // covers: J-02
 func TestReader(t *testing.T) {
 	needReader(t)
-	m := written(t)
+	m := written()
 	t.Run("whole", func(t *testing.T) { agree(t, m) })
 	for _, row := range mutilations(m) {
 		t.Run(row.name, func(t *testing.T) {
