@@ -31,8 +31,8 @@ func FuzzFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, rest, _ := bytes.Cut(line, []byte(frameBody))
-		again, sum := appendFrame(nil, got.Seq, got.more, got.Prev, rest[:len(rest)-tailLen])
+		_, rest, _ := bytes.Cut(line, []byte(framePrev))
+		again, sum := appendFrame(nil, got.Seq, got.more, got.Prev, rest[sumLen+len(frameBody):len(rest)-tailLen])
 		if !bytes.Equal(again, append(line[:len(line):len(line)], '\n')) || sum != got.Sum {
 			t.Errorf("%q is read as a frame, and written as %q", line, again)
 		}

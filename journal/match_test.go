@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -42,12 +43,8 @@ func TestSplit(t *testing.T) {
 		m := memory{matcher: newMatcher(0)}
 		var bodies [][]byte
 		for range 40 {
-			alphabet := 1 + rng.IntN(256)
-			body := mixed(rng, bodies, alphabet)
-			fresh := m.put(t, body)
-			if again := m.put(t, body); len(body) >= 2*minMatch && fresh == len(body) && again > 0 && alphabet > 16 {
-				t.Fatalf("seed %d: %d of %d bytes are stored twice", seed, again, len(body))
-			}
+			body := mixed(rng, bodies, 1+rng.IntN(256))
+			m.put(t, body)
 			bodies = append(bodies, body)
 		}
 	}
@@ -67,6 +64,29 @@ func mixed(rng *rand.Rand, old [][]byte, alphabet int) (body []byte) {
 		}
 	}
 	return body
+}
+
+// TestSplitOnce stores a text once, and again no more than what was put into its middle.
+//
+// covers: J-05 part
+func TestSplitOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	m := memory{matcher: newMatcher(0)}
+	for range 200 {
+		body := make([]byte, 2*(minMatch+blockLen)+rng.IntN(5000))
+		for i := range body {
+			body[i] = byte(rng.IntN(256))
+		}
+		m.put(t, body)
+		if again := m.put(t, body); again > 0 {
+			t.Fatalf("%d of %d bytes are stored twice", again, len(body))
+		}
+		half := len(body) / 2
+		edited := slices.Concat(body[:half], []byte("edited"), body[half:])
+		if again := m.put(t, edited); again > len("edited") {
+			t.Fatalf("%d bytes are stored for 6 in the middle of %d", again, len(body))
+		}
+	}
 }
 
 // TestSplitWindows finds text again in the last two windows, and forgets what is older.

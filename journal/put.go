@@ -141,6 +141,7 @@ func (l *literals) ready() error {
 		m.add(text[:r.literal])
 	}
 	l.match = m
+	l.cache, l.cached = nil, 0 // the matcher has this text now
 	return nil
 }
 

@@ -1,0 +1,149 @@
+package entry_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"ambit/entry"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// facts are one of every kind, with every member set.
+func facts() []entry.Fact {
+	body := &entry.Body{At: 12, Size: 34, SHA256: strings.Repeat("ab", 32)}
+	at := time.Date(2026, 11, 29, 12, 0, 0, 5, time.UTC)
+	return []entry.Fact{
+		&entry.Session{ID: "s-1", Title: "a <title> & more", Client: "codex/1", Key: "openai:session-id:x"},
+		&entry.Request{
+			N: 3, Provider: "openai", Type: "responses", Method: "POST", Path: "/v1/responses?x=y", Headers: map[string]string{"a": "b"},
+			Model: "m", Arrived: at, Partial: true, Body: body,
+		},
+		&entry.Response{
+			N: 3, Status: 200, Headers: map[string]string{"a": "b"}, Model: "m-1", Usage: &entry.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4},
+			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Body: body,
+		},
+		&entry.Gap{Exchanges: 7, Bytes: 8, Cause: "no space left on device", Since: at},
+		&entry.Unknown{Name: "relation", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"relation","to":[1,2.50]}`)},
+	}
+}
+
+// TestRoundTrip encodes every kind and reads the same back.
+func TestRoundTrip(t *testing.T) {
+	at := time.Date(2026, 11, 29, 13, 0, 0, 123456789, time.FixedZone("east", 3600))
+	for _, f := range facts() {
+		data, err := entry.Encode(entry.Entry{Time: at, Fact: f})
+		if err != nil {
+			t.Fatalf("%s: %v", f.Kind(), err)
+		}
+		got, err := entry.Decode(9, data)
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		if diff := cmp.Diff(f, got.Fact, cmp.Comparer(func(a, b json.RawMessage) bool { return string(a) == string(b) })); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", f.Kind(), diff)
+		}
+		if _, unknown := f.(*entry.Unknown); got.Seq != 9 || !unknown && !got.Time.Equal(at) {
+			t.Errorf("%s: entry %d at %v", f.Kind(), got.Seq, got.Time)
+		}
+		if strings.Contains(string(data), "\\u003c") || strings.ContainsAny(string(data), "\n\r") {
+			t.Errorf("%s is spelled %s", f.Kind(), data)
+		}
+	}
+}
+
+// TestFactsAreSet keeps facts() honest: a member that is added must be tested too.
+func TestFactsAreSet(t *testing.T) {
+	for _, f := range facts() {
+		v := reflect.ValueOf(f).Elem()
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("%s: %s is not set", f.Kind(), v.Type().Field(i).Name)
+			}
+		}
+	}
+}
+
+// TestUnknownMembers reads an entry of a later version: what is known is understood, the rest passed over.
+func TestUnknownMembers(t *testing.T) {
+	e, err := entry.Decode(1, []byte(`{"time":"2026-11-29T12:00:00Z","kind":"gap","exchanges":2,"colour":"red"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gap, ok := e.Fact.(*entry.Gap); !ok || gap.Exchanges != 2 {
+		t.Errorf("%+v", e.Fact)
+	}
+}
+
+// TestNotAnEntry refuses what is not one.
+func TestNotAnEntry(t *testing.T) {
+	for _, data := range []string{"", "null", "[]", "{}", `{"kind":""}`, `{"kind":"gap","time":"yesterday"}`, `{"kind":"gap","exchanges":"two"}`, `{"kind":5}`} {
+		if e, err := entry.Decode(1, []byte(data)); err == nil {
+			t.Errorf("%q was read as %+v", data, e)
+		}
+	}
+	if _, err := entry.Encode(entry.Entry{}); err == nil {
+		t.Error("an entry without a fact was encoded")
+	}
+}
+
+// TestBodies finds the bodies that facts rely on.
+func TestBodies(t *testing.T) {
+	for _, f := range facts() {
+		want := 0
+		switch f.(type) {
+		case *entry.Request, *entry.Response:
+			want = 1
+		}
+		if got := len(entry.Bodies(f)); got != want {
+			t.Errorf("%s relies on %d bodies, want %d", f.Kind(), got, want)
+		}
+	}
+	if n := len(entry.Bodies(&entry.Request{})) + len(entry.Bodies(&entry.Response{})); n != 0 {
+		t.Errorf("facts without a body rely on %d", n)
+	}
+}
+
+// TestAnyText encodes whatever text a client sends into something that reads back alike, in one line.
+func TestAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.ToValidUTF8(string(rapid.SliceOf(rapid.Byte()).Draw(t, "text")), "\uFFFD")
+		data, err := entry.Encode(entry.Entry{Fact: &entry.Request{Path: text, Headers: map[string]string{text: text}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := entry.Decode(1, data)
+		if r, ok := got.Fact.(*entry.Request); err != nil || !ok || r.Path != text || r.Headers[text] != text || strings.Contains(string(data), "\n") {
+			t.Fatalf("%q became %s, %v", text, data, err)
+		}
+	})
+}
+
+// FuzzDecode reads anything without harm; what it reads it writes again as something that reads alike.
+func FuzzDecode(f *testing.F) {
+	for _, fact := range facts() {
+		data, err := entry.Encode(entry.Entry{Fact: fact})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"kind":"session","kind":"gap"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := entry.Decode(1, data)
+		if err != nil || e.Time.Year() > 9999 || e.Time.Year() < 0 {
+			return
+		}
+		again, err := entry.Encode(e)
+		if err != nil {
+			t.Fatalf("%s was read and cannot be written: %v", data, err)
+		}
+		if back, err := entry.Decode(1, again); err != nil || back.Fact.Kind() != e.Fact.Kind() {
+			t.Fatalf("%s was written as %s: %v", data, again, err)
+		}
+	})
+}
