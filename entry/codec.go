@@ -17,25 +17,42 @@ type head struct {
 // Encode writes an entry as one JSON object without line breaks: time, kind, and the members of the fact. The
 // sequence number is the journal's to write.
 func Encode(e Entry) ([]byte, error) {
-	if u, ok := e.Fact.(*Unknown); ok {
-		return bytes.Clone(u.Raw), nil
-	}
 	if e.Fact == nil {
 		return nil, errors.New("encode entry: no fact")
 	}
-	first, err := marshal(head{Time: e.Time.UTC(), Kind: e.Fact.Kind()})
-	if err != nil {
-		return nil, fmt.Errorf("encode entry: %w", err)
+	h := head{Time: e.Time.UTC(), Kind: e.Fact.Kind()}
+	var whole any
+	switch f := e.Fact.(type) {
+	case *Unknown:
+		return bytes.Clone(f.Raw), nil
+	case *Session:
+		whole = struct {
+			head
+			*Session
+		}{h, f}
+	case *Request:
+		whole = struct {
+			head
+			*Request
+		}{h, f}
+	case *Response:
+		whole = struct {
+			head
+			*Response
+		}{h, f}
+	case *Gap:
+		whole = struct {
+			head
+			*Gap
+		}{h, f}
 	}
-	rest, err := marshal(e.Fact)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s entry: %w", e.Fact.Kind(), err)
+	b := bytes.NewBuffer(make([]byte, 0, 1024))
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false) // the escapes would only make journals harder to read
+	if err := enc.Encode(whole); err != nil {
+		return nil, fmt.Errorf("encode %s entry: %w", h.Kind, err)
 	}
-	if len(rest) == len("{}") {
-		return first, nil
-	}
-	first[len(first)-1] = ','
-	return append(first, rest[1:]...), nil
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Decode reads what Encode wrote. A kind that this version does not know becomes an Unknown; unknown members of a
@@ -72,15 +89,4 @@ func blank(k Kind) Fact {
 	default:
 		return &Unknown{Name: k}
 	}
-}
-
-// marshal is json.Marshal without the escapes for HTML, which would only make journals harder to read.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

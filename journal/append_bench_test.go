@@ -16,7 +16,8 @@ import (
 )
 
 // BenchmarkAppend compares appends of entries without a body with a bare loop that writes and syncs lines of the same
-// sizes, in turns within one run: one writer, 64 writers in one session, and one writer in each of 64 sessions.
+// sizes, in turns within one run: one writer, 64 writers in one session, and one writer in each of 64 sessions, also to
+// bare loops over 64 files.
 func BenchmarkAppend(b *testing.B) {
 	const many = 64
 	d, err := journal.Open(b.TempDir(), journal.Options{})
@@ -32,10 +33,14 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 	fact := &entry.Response{N: 1, Status: 200, End: entry.EndComplete, Headers: map[string]string{"request-id": strings.Repeat("x", 200)}}
-	var bare, one, shared, apart rate
-	loop := newBareLoop(b, d, fact)
+	var bare, bareApart, one, shared, apart rate
+	var loops []*bareLoop
+	for range many {
+		loops = append(loops, newBareLoop(b, d, fact))
+	}
 	for b.Loop() {
-		bare.of(100, loop.step)
+		bare.of(100, loops[0].step)
+		bareApart.of(20*many, func() { together(many, func(i int) { repeat(20, loops[i].step) }) }, once)
 		one.of(100, func() { appendOne(b, d, names[0], fact) })
 		shared.of(100*many, func() { together(many, func(int) { repeat(100, func() { appendOne(b, d, names[0], fact) }) }) }, once)
 		apart.of(20*many, func() { together(many, func(i int) { repeat(20, func() { appendOne(b, d, names[i], fact) }) }) }, once)
@@ -43,6 +48,7 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportMetric(one.perSecond()/bare.perSecond(), "one-x-bare")
 	b.ReportMetric(shared.perSecond()/one.perSecond(), "64-writers-x-one")
 	b.ReportMetric(apart.perSecond()/one.perSecond(), "64-sessions-x-one")
+	b.ReportMetric(bareApart.perSecond()/bare.perSecond(), "64-bare-files-x-bare")
 	b.ReportMetric(one.perSecond(), "one/s")
 }
 

@@ -54,11 +54,15 @@ func (s *session) lead(d *Dir, own *commit) {
 	batch := s.waiting
 	s.waiting = nil
 	s.queue.Unlock()
-	w := work{s: s, seq: s.seq, sum: s.sum, body: -1}
+	w := work{s: s, seq: s.seq, sum: s.sum, body: -1, lines: s.lines[:0]}
 	for _, c := range batch {
 		w.take(d, c)
 	}
 	w.finish(w.write(d))
+	s.lines = w.lines
+	if cap(s.lines) > MaxFrame {
+		s.lines = nil
+	}
 	for _, c := range batch {
 		if c != own {
 			c.turn <- false

@@ -69,9 +69,10 @@ type session struct {
 	sum   string
 	file  vfs.File
 	path  string
-	size  int64 // durable part of file
-	dirty bool  // bytes of a failed write may stand behind size
-	named bool  // the file's name is durable
+	size  int64  // durable part of file
+	dirty bool   // bytes of a failed write may stand behind size
+	named bool   // the file's name is durable
+	lines []byte // memory for the next batch
 }
 
 // Open opens the store in a folder, which it makes when it is missing, unless Options say otherwise.
@@ -136,6 +137,12 @@ func (d *Dir) Folder(session string) string { return path.Join(d.root, "sessions
 
 // Sessions implements Store.
 func (d *Dir) Sessions(ctx context.Context) ([]string, error) {
+	d.mu.Lock()
+	closed := d.closed
+	d.mu.Unlock()
+	if closed {
+		return nil, ErrClosed
+	}
 	names, err := d.fs.List(path.Join(d.root, "sessions"))
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)

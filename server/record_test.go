@@ -327,7 +327,7 @@ func TestPrivateFiles(t *testing.T) {
 	}
 	g.stop()
 	files := 0
-	filepath.WalkDir(filepath.Join(dir, "data"), func(path string, f os.DirEntry, err error) error {
+	filepath.WalkDir(filepath.Join(dir, "data"), func(path string, f os.DirEntry, _ error) error {
 		info, err := f.Info()
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v %v", path, info.Mode(), err)

@@ -386,14 +386,18 @@ func TestDemoAgentFails(t *testing.T) {
 		spoil func(*scripted.Script)
 		want  string
 	}{
-		"a tool": {func(s *scripted.Script) { s.Conversations[0].Turns[1] = bash("echo oops; exit 3") },
-			"turn 2: bash echo oops; exit 3 should not have failed: oops\n(exit status 3)"},
+		"a tool": {
+			func(s *scripted.Script) { s.Conversations[0].Turns[1] = bash("echo oops; exit 3") },
+			"turn 2: bash echo oops; exit 3 should not have failed: oops\n(exit status 3)",
+		},
 		"a tool of the sub-agent": {func(s *scripted.Script) {
 			s.Conversations[0].Turns[0] = demoTurn("", scripted.Call{Name: "task", Args: map[string]any{"prompt": demoTask}})
 			s.Conversations[1].Turns[0] = demoTurn("", demoRead("nothing"))
 		}, "turn 1: task:   sub-agent turn 1: read_file nothing should not have failed: openat nothing"},
-		"the script ends": {func(s *scripted.Script) { s.Conversations[0].Turns = s.Conversations[0].Turns[:2] },
-			"turn 3: 400 Bad Request: "},
+		"the script ends": {
+			func(s *scripted.Script) { s.Conversations[0].Turns = s.Conversations[0].Turns[:2] },
+			"turn 3: 400 Bad Request: ",
+		},
 		"the first repair is right": {func(s *scripted.Script) {
 			s.Conversations[0].Turns = []scripted.Turn{end, bash("printf 'exit 0\n' >test.sh"), bash("sh test.sh"), end}
 		}, "the first repair should have been wrong"},
@@ -401,10 +405,12 @@ func TestDemoAgentFails(t *testing.T) {
 			s.Conversations[0].Turns = []scripted.Turn{end, end}
 			s.Conversations[0].Branches[0].Turns = []scripted.Turn{bash("sh test.sh"), end, end}
 		}, "the tests do not pass at the end"},
-		"no end": {func(s *scripted.Script) {
-			s.Conversations[0].Turns = slices.Repeat([]scripted.Turn{bash(":")}, demoTurnLimit)
+		"no end": {
+			func(s *scripted.Script) {
+				s.Conversations[0].Turns = slices.Repeat([]scripted.Turn{bash(":")}, demoTurnLimit)
+			},
+			"no end after 60 turns",
 		},
-			"no end after 60 turns"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := runBrokenDemo(t, row.spoil); !strings.Contains(got, row.want) {

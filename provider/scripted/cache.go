@@ -68,7 +68,7 @@ func (r *request) elements() (prefix, error) {
 		p.marks++
 	}
 	if p.marks > 4 {
-		return p, fmt.Errorf("A maximum of 4 blocks with cache_control may be provided. Found %d.", p.marks)
+		return p, fmt.Errorf("at most 4 blocks may carry cache_control, and %d do", p.marks)
 	}
 	return p, nil
 }

@@ -95,13 +95,13 @@ func TestRefused(t *testing.T) {
 		"no content":       {with(say("fix it"), `{"role":"user"}`), "messages.1: content"},
 		"content":          {with(`{"role":"user","content":[1]}`), "messages.0: content"},
 		"a message":        {with(`"fix it"`), "messages.0"},
-		"call open":        {with(say("fix it"), used, result("t1")), "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t2"},
-		"call left":        {with(say("fix it"), used, result("t1"), done("x"), result("t2")), "immediately after: t2"},
-		"result alone":     {with(say("fix it"), result("t9")), "messages.1.content.0: unexpected `tool_use_id` found in `tool_result` blocks: t9"},
-		"result twice":     {with(say("fix it"), used, result("t1"), result("t1")), "messages.3.content.0: unexpected"},
+		"call open":        {with(say("fix it"), used, result("t1")), "messages.1: no `tool_result` in the next message answers the `tool_use` of t2"},
+		"call left":        {with(say("fix it"), used, result("t1"), done("x"), result("t2")), "answers the `tool_use` of t2"},
+		"result alone":     {with(say("fix it"), result("t9")), "messages.1.content.0: the `tool_result` of t9 answers"},
+		"result twice":     {with(say("fix it"), used, result("t1"), result("t1")), "messages.3.content.0: the `tool_result` of t1 answers"},
 		"system":           {`{"model":"m","system":7,"messages":[` + say("fix it") + `]}`, "system"},
 		"a tool":           {`{"model":"m","tools":[7],"messages":[` + say("fix it") + `]}`, "7 is not an object"},
-		"five marks":       {with(marked), "A maximum of 4 blocks with cache_control may be provided. Found 5."},
+		"five marks":       {with(marked), "at most 4 blocks may carry cache_control, and 5 do"},
 		"no user messages": {with(done("x")), `matches the first user message ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,8 +136,10 @@ func TestStream(t *testing.T) {
 			names = append(names, e.name)
 		}
 	}
-	want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop",
-		"content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}
+	want := []string{
+		"message_start", "content_block_start", "content_block_delta", "content_block_stop",
+		"content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop",
+	}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("events:\n%s", d)
 	}

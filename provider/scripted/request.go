@@ -110,14 +110,14 @@ func paired(messages []message) error {
 			case "tool_result":
 				n := slices.Index(open, b.ToolUseID)
 				if n < 0 {
-					return fmt.Errorf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, b.ToolUseID)
+					return fmt.Errorf("messages.%d.content.%d: the `tool_result` of %s answers no `tool_use` of the message before", i, j, b.ToolUseID)
 				}
 				open = slices.Delete(open, n, n+1)
 			}
 		}
 	}
 	if len(open) > 0 {
-		return fmt.Errorf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(open, ", "))
+		return fmt.Errorf("messages.%d: no `tool_result` in the next message answers the `tool_use` of %s", at, strings.Join(open, ", "))
 	}
 	return nil
 }

@@ -97,8 +97,10 @@ func TestMarkerInToolResult(t *testing.T) {
 func TestCallIDs(t *testing.T) {
 	twice := []scripted.Call{{Name: "read"}, {Name: "read"}}
 	script := scripted.Script{Conversations: []scripted.Conversation{
-		{Match: "one", Turns: []scripted.Turn{{Calls: twice}, {Calls: twice}},
-			Branches: []scripted.Branch{{When: "else", Turns: []scripted.Turn{{Calls: twice}, {Calls: twice}}}}},
+		{
+			Match: "one", Turns: []scripted.Turn{{Calls: twice}, {Calls: twice}},
+			Branches: []scripted.Branch{{When: "else", Turns: []scripted.Turn{{Calls: twice}, {Calls: twice}}}},
+		},
 		{Match: "two", Turns: []scripted.Turn{{Calls: twice}}},
 	}}
 	requests := []string{
