@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/rand/v2"
 	"path"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"ambit/entry"
 	"ambit/internal/vfs"
@@ -183,6 +186,7 @@ func mutilations(m *vfs.Mem) []mutilation {
 		{"log: part of a header, zeros", edit(log, func(b []byte) []byte { return append(append(b, b[:60]...), make([]byte, 5000)...) }), "", 0, 12},
 		{"log: a header, no payload", edit(log, func([]byte) []byte { return longer[:end+72] }), "", 0, 12},
 		{"log: a header, zeros", edit(log, func([]byte) []byte { return append(longer[:end+72:end+72], make([]byte, 5000)...) }), "", 0, 12},
+		{"log: a header, most of its payload", edit(log, func([]byte) []byte { return longer[:len(longer)-5] }), "", 0, 12},
 		{"log: a whole record", edit(log, func([]byte) []byte { return longer }), "", 0, 12},
 		{"log: a record twice", edit(log, func(b []byte) []byte { return append(b, b...) }), log, end, 12},
 		{"log: text", edit(log, func(b []byte) []byte { return append(b, bytes.Repeat([]byte("AMB1"), 100)...) }), log, -1, 12},
@@ -195,7 +199,9 @@ func putAnother(m *vfs.Mem) *vfs.Mem {
 	s := must(opener("home/me/ambit", m)())
 	defer s.Close()
 	must(s.Lock(context.Background(), "a"))
-	must(s.Put(context.Background(), "a", bytes.Repeat([]byte("another"), 100)))
+	body := make([]byte, 3000)
+	rand.NewChaCha8([32]byte{}).Read(body)
+	must(s.Put(context.Background(), "a", body))
 	return m
 }
 
@@ -291,6 +297,26 @@ func TestForgedSizes(t *testing.T) {
 		if n := allocated(func() { checked(t, forged) }); n > 64<<20 {
 			t.Errorf("%s of a GiB: check allocates %d MiB", field, n>>20)
 		}
+	}
+}
+
+// TestBomb opens a log with a payload that holds much more than its header says.
+func TestBomb(t *testing.T) {
+	m := written()
+	log := path.Join(folder, "bodies", "literals.log")
+	enc := must(zstd.NewWriter(nil))
+	payload := enc.EncodeAll(make([]byte, 256<<20), nil)
+	data := append(bytes.Clone(read(m, log)[:journal.RecordHeader]), payload...)
+	binary.LittleEndian.PutUint32(data[4:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(data[64:], crc32.Checksum(payload, crc32.MakeTable(crc32.Castagnoli)))
+	seal(data)
+	write(m, log, data)
+	var r journal.Report
+	if n := allocated(func() { r, _, _ = checked(t, m) }); n > 32<<20 {
+		t.Errorf("check allocates %d MiB", n>>20)
+	}
+	if len(r.Damage) == 0 || r.Damage[0].Offset != 0 {
+		t.Errorf("check found %+v", r.Damage)
 	}
 }
 
