@@ -2,6 +2,9 @@ package journal_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sort"
@@ -33,6 +36,31 @@ func BenchmarkClients(b *testing.B) {
 					b.Fatal(err)
 				}
 				bodies = append(bodies, body)
+			}
+			benchStore(b, bodies)
+		})
+	}
+}
+
+// BenchmarkFresh stores bodies of 1 MB that have nothing in common, the worst case: words, base 64 as in pictures, and
+// random bytes. It reports the rate.
+func BenchmarkFresh(b *testing.B) {
+	const size, count = 1 << 20, 40
+	words := []string{"parser", "token", "buffer", "index", "cache", "flush", "render", "worker", "socket", "retry", "budget", "prefix"}
+	for name, piece := range map[string]func(*rand.Rand) string{
+		"words": func(r *rand.Rand) string { return words[r.IntN(len(words))] + " " },
+		"base64": func(r *rand.Rand) string {
+			return base64.StdEncoding.EncodeToString(binary.LittleEndian.AppendUint64(nil, r.Uint64())[:6])
+		},
+		"random": func(r *rand.Rand) string { return string(binary.LittleEndian.AppendUint64(nil, r.Uint64())) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			bodies := make([][]byte, count)
+			for i := range bodies {
+				for len(bodies[i]) < size {
+					bodies[i] = append(bodies[i], piece(rng)...)
+				}
 			}
 			benchStore(b, bodies)
 		})

@@ -21,7 +21,8 @@ type exported struct {
 }
 
 // Export writes a session as JSON lines: its frames as they are stored, so that the chain can be verified from the
-// export alone, and before each frame the bodies that it relies on. docs/format/journal.md describes the lines.
+// export alone, and before each frame the bodies that it is the first to rely on. docs/format/journal.md describes the
+// lines.
 func Export(ctx context.Context, s Store, session string, to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	enc := json.NewEncoder(w)

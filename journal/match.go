@@ -6,55 +6,85 @@ import (
 )
 
 const (
-	// blockLen is the length of the blocks by which literal text is found again. Of 16, 32 and 64 bytes, 32 gave
-	// the smallest sessions over the recorded traffic of six clients.
-	blockLen = 32
+	// sampleLen is the length of the text that a sample's hash covers, in bytes.
+	sampleLen = 64
+	// sampleRate is how many places there are to a sample, at the mean. Samples are chosen by their hash, so that the
+	// same text has the same ones wherever it stands, and only they are looked up: of 192 bytes that are known, 98 in
+	// 100 hold one.
+	sampleRate = 32
 	// minMatch is the length from which on known text is not stored again. A shorter match would cost more, as an
 	// extent of every body to come, than its bytes do once. Of 32 to 1024 bytes, 128 to 512 gave the smallest sessions
-	// over the same traffic.
+	// over the recorded traffic of six clients.
 	minMatch = 192
+	// strideLen is how much of a body is looked up at once, in bytes.
+	strideLen = 8 << 10
 	// windowLen bounds the text of one window, in bytes. Two windows are kept, so that between one and two of them
 	// are searched: the newest 32 to 64 MiB of a session's literal text.
 	windowLen = 32 << 20
-	// hashPrime is the base of the polynomial by which blocks are hashed; any large odd number serves.
-	hashPrime = 0x9E3779B185EBCA87
 )
 
-// primePower is hashPrime to the power of blockLen: what a byte has become when it leaves the rolling block.
-var primePower = func() uint64 {
-	p := uint64(1)
-	for range blockLen {
-		p *= hashPrime
+// gear gives every byte 64 random bits. A hash shifts by one bit a byte, so that it covers the last 64. The idea is the
+// gear hash of Xia et al., Ddelta (2014); any random numbers serve.
+var gear = func() (table [256]uint64) {
+	x := uint64(0)
+	for i := range table { // splitmix64, Steele et al. (2014)
+		x += 0x9E3779B97F4A7C15
+		z := x
+		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+		z = (z ^ z>>27) * 0x94D049BB133111EB
+		table[i] = z ^ z>>31
 	}
-	return p
+	return table
 }()
+
+// sample is a place in a text, named by what stands before it.
+type sample struct {
+	end  int    // offset of the byte behind the text that the hash covers
+	hash uint64 // of the sampleLen bytes before end
+}
+
+// samples adds a text's samples to a list. h is the hash of what stands before the text; the new one is returned too.
+func samples(list []sample, text []byte, h uint64) ([]sample, uint64) {
+	for i, c := range text {
+		h = h<<1 + gear[c]
+		if h>>(64-5) == 0 { // one in sampleRate; the high bits depend on all of the text
+			list = append(list, sample{i + 1, h})
+		}
+	}
+	return list, h
+}
 
 // matcher finds what a new body repeats of a session's recent literal text.
 type matcher struct {
 	recent, older *window
+
+	list  []sample // memory for split
+	slots [2][]slot
 }
 
-// window is a run of literal text with the places of its blocks.
+// window is a run of literal text with the places of its samples.
 type window struct {
 	start uint64 // literal address of the first byte
 	text  []byte
-	table []uint32 // by hash: 1 + the number of the block that has it, newest last; 0 where there is none
-	shift uint
-	done  int // blocks in table
+	table []slot // by hash; the newest sample has the place
+	count int    // samples entered
+	hash  uint64 // of the text's end
+}
+
+// slot is the place of one sample.
+type slot struct {
+	tag uint32 // other bits of its hash, so that foreign text is hardly ever compared
+	end uint32 // offset in the window of the byte behind it; 0 where there is none
 }
 
 func newMatcher(start uint64) *matcher { return &matcher{recent: newWindow(start)} }
 
-func newWindow(start uint64) *window {
-	w := &window{start: start}
-	w.grow(10)
-	return w
-}
+func newWindow(start uint64) *window { return &window{start: start, table: make([]slot, 1<<10)} }
 
 // split divides a body into extents of known text and, between them, new literal text, which will stand from the
 // literal address next on. The literal is the concatenation of what is new.
 func (m *matcher) split(body []byte, next uint64) (extents []extent, literal []byte) {
-	from, at := 0, 0 // body[from:at] is new so far
+	from := 0 // what stands before it is divided
 	emit := func(x extent) {
 		if n := len(extents); n > 0 && extents[n-1].start+extents[n-1].length == x.start {
 			extents[n-1].length += x.length
@@ -69,51 +99,60 @@ func (m *matcher) split(body []byte, next uint64) (extents []extent, literal []b
 		}
 	}
 	var h uint64
-	for rolled := false; at+blockLen <= len(body); {
-		if !rolled {
-			h = hashBlock(body[at:])
-			rolled = true
-		}
-		start, back, length := m.find(h, body, from, at)
-		if length == 0 {
-			if at+blockLen < len(body) {
-				h = h*hashPrime + uint64(body[at+blockLen]) - uint64(body[at])*primePower
+	for at := 0; at < len(body); { // what stands before it was looked up
+		end := min(at+strideLen, len(body))
+		m.list, h = samples(m.list[:0], body[at:end], h)
+		m.look()
+		for i, s := range m.list {
+			place := at + s.end
+			if place <= from {
+				continue
 			}
-			at++
-			continue
+			start, back, ahead := m.compare(i, body[from:], place-from)
+			if back+ahead < minMatch {
+				continue
+			}
+			fresh(place - back)
+			emit(extent{start, uint64(back + ahead)})
+			from = place + ahead
 		}
-		if back+length < minMatch {
-			at += length
-			rolled = false
-			continue
+		if at = end; from > end {
+			at, h = from, 0 // known text is not looked up again
 		}
-		fresh(at - back)
-		emit(extent{start, uint64(back + length)})
-		at += length
-		from, rolled = at, false
 	}
 	fresh(len(body))
 	return extents, literal
 }
 
-// find looks for the block at body[at:] and, when its text is known, says how far the match reaches back, not
-// before from, and on.
-func (m *matcher) find(h uint64, body []byte, from, at int) (start uint64, back, length int) {
-	for _, w := range [2]*window{m.recent, m.older} {
+// look finds the slots of all samples of the list. Memory answers many such reads at once, but each alone slowly.
+func (m *matcher) look() {
+	for k, w := range [2]*window{m.recent, m.older} {
+		slots := m.slots[k][:0]
+		if w != nil {
+			for _, s := range m.list {
+				slots = append(slots, *w.slot(s.hash))
+			}
+		}
+		m.slots[k] = slots
+	}
+}
+
+// compare says how far the text around a place is known, at which sample i of the list ends: back and ahead.
+func (m *matcher) compare(i int, text []byte, place int) (start uint64, back, ahead int) {
+	s := m.list[i]
+	for k, w := range [2]*window{m.recent, m.older} {
 		if w == nil {
 			continue
 		}
-		p := w.block(h)
-		if p < 0 {
+		known := m.slots[k][i]
+		if known.end == 0 || known.tag != uint32(s.hash) {
 			continue
 		}
-		if length = common(w.text[p:], body[at:]); length < blockLen {
-			continue
-		}
-		for back < at-from && back < p && w.text[p-back-1] == body[at-back-1] {
+		end := int(known.end)
+		for back = 0; back < place && back < end && w.text[end-back-1] == text[place-back-1]; {
 			back++
 		}
-		return w.start + uint64(p-back), back, length
+		return w.start + uint64(end-back), back, common(w.text[end:], text[place:])
 	}
 	return 0, 0, 0
 }
@@ -127,44 +166,39 @@ func (m *matcher) add(literal []byte) {
 			w = m.recent
 		}
 		n := min(len(literal), windowLen-len(w.text))
+		from := len(w.text)
 		w.text = append(w.text, literal[:n]...)
-		w.index()
+		m.list, w.hash = samples(m.list[:0], w.text[from:], w.hash)
+		w.enter(m.list, from)
 		literal = literal[n:]
 	}
 }
 
-func (w *window) block(h uint64) int {
-	if b := w.table[mix(h)>>w.shift]; b > 0 {
-		return int(b-1) * blockLen
+// enter puts samples of the text behind an offset into the table, which grows until it has a place for each of a full
+// window.
+func (w *window) enter(list []sample, from int) {
+	w.count += len(list)
+	for 2*w.count > len(w.table) && len(w.table) < 2*windowLen/sampleRate {
+		w.rehash(2 * len(w.table))
 	}
-	return -1
-}
-
-// index enters the blocks that have become whole.
-func (w *window) index() {
-	blocks := len(w.text) / blockLen
-	if order := uint(bits.Len(uint(2*blocks))) + 1; order > 64-w.shift {
-		w.grow(order + 1)
-	}
-	for ; w.done < blocks; w.done++ {
-		h := hashBlock(w.text[w.done*blockLen:])
-		w.table[mix(h)>>w.shift] = uint32(w.done + 1)
+	for _, s := range list {
+		*w.slot(s.hash) = slot{uint32(s.hash), uint32(from + s.end)}
 	}
 }
 
-// grow makes the table 2^order places large and forgets what was in it.
-func (w *window) grow(order uint) {
-	w.table, w.shift, w.done = make([]uint32, 1<<order), 64-order, 0
+// rehash makes a table of another size, with the samples of all text.
+func (w *window) rehash(size int) {
+	w.table = make([]slot, size)
+	list, _ := samples(nil, w.text, 0)
+	for _, s := range list {
+		*w.slot(s.hash) = slot{uint32(s.hash), uint32(s.end)}
+	}
 }
 
-func mix(h uint64) uint64 { return (h ^ h>>29) * hashPrime }
-
-func hashBlock(b []byte) uint64 {
-	var h uint64
-	for _, c := range b[:blockLen] {
-		h = h*hashPrime + uint64(c)
-	}
-	return h
+// slot is where a sample of this hash stands, if anywhere.
+func (w *window) slot(h uint64) *slot {
+	const odd = 0x9E3779B97F4A7C15
+	return &w.table[(h^h>>29)*odd>>32&uint64(len(w.table)-1)]
 }
 
 // common is the length of the longest common prefix of a and b.

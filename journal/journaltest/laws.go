@@ -452,16 +452,25 @@ func pair(b *bench, w, i int) ([]entry.Fact, error) {
 // going under the readers.
 func concurrentUse(b *bench) {
 	const count = 40
-	names := make([]string, count)
+	names, refs := make([]string, count), map[string]*entry.Body{}
 	for i := range names {
 		names[i] = fmt.Sprint("s", i)
 		unlock := b.lock(names[i])
-		b.append(names[i], request(1, b.put(names[i], bytes.Repeat([]byte(names[i]), 100))))
+		refs[names[i]] = b.put(names[i], bytes.Repeat([]byte(names[i]), 100))
+		b.append(names[i], request(1, refs[names[i]]))
 		if i%2 == 0 {
 			b.ok(unlock())
 		}
 	}
 	var group sync.WaitGroup
+	for range 4 { // bodies alone, of one session after another, in and out of what a store holds open
+		group.Go(func() {
+			for i := range 500 {
+				name := names[i%count]
+				b.quiet(rebuilds(b.ctx, b.store, name, *refs[name]))
+			}
+		})
+	}
 	for w := range 4 {
 		group.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(w), 5))
