@@ -63,6 +63,7 @@ func checked(t *testing.T, fsys vfs.FS) (r journal.Report, frames int, err error
 //
 // covers: J-04
 func TestEveryByte(t *testing.T) {
+	t.Parallel()
 	m := written()
 	root := path.Dir(folder)
 	for n := range size(m, root) {

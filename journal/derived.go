@@ -56,6 +56,16 @@ func (d *Dir) SetDerived(session, name string, data []byte) error {
 	return d.fs.Rename(next, path.Join(dir, name))
 }
 
+// Present reports whether a session's folder is still there. Somebody may remove it while it is written to; the open
+// files then lead nowhere.
+func (d *Dir) Present(session string) bool {
+	f, err := d.fs.Open(path.Join(d.Folder(session), "lock"))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return f.Close() == nil
+}
+
 // DropDerived deletes a session's derived state.
 func (d *Dir) DropDerived(session string) error {
 	if err := checkName(session); err != nil {

@@ -95,6 +95,7 @@ func suffer(d *journal.Dir, name string, n int, acks io.Writer) error {
 // covers: J-03 part
 // covers: J-07 part
 func TestKill(t *testing.T) {
+	t.Parallel()
 	kills := 210
 	if testing.Short() {
 		kills = 20

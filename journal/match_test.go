@@ -90,6 +90,7 @@ func TestSplitOnce(t *testing.T) {
 
 // TestSplitWindows finds text again in the last two windows, and forgets what is older.
 func TestSplitWindows(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("64 MiB of text")
 	}

@@ -105,6 +105,7 @@ func export(t *testing.T, m *vfs.Mem) string {
 //
 // covers: J-02
 func TestReader(t *testing.T) {
+	t.Parallel()
 	needReader(t)
 	m := written()
 	t.Run("whole", func(t *testing.T) { agree(t, m) })
@@ -158,6 +159,7 @@ func interrupted(t *testing.T, seed uint64) *vfs.Mem {
 // covers: J-02 part
 // covers: J-05 part
 func TestReaderOfBodies(t *testing.T) {
+	t.Parallel()
 	needReader(t)
 	root := t.TempDir()
 	d := must(journal.Open(filepath.ToSlash(root), journal.Options{Rotate: 3000}))

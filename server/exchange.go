@@ -19,8 +19,9 @@ import (
 type exchange struct {
 	r        *recorder
 	to       route
-	target   *url.URL // scheme and host of the upstream
-	path     string   // upstream's path and what the client asked for, escaped
+	target   *url.URL // the upstream
+	query    string   // as the client spelled it
+	asks     bool     // there is a question mark
 	ctx      context.Context
 	method   string
 	size     int64 // of the request's body as announced; -1 when unknown
@@ -35,6 +36,7 @@ type exchange struct {
 	request  copied
 	sealed   bool // the request is the recorder's; what is still read is not copied
 	partial  bool // the request's body ended early
+	left     bool // because the client left
 	response copied
 	status   int
 	back     http.Header
@@ -78,7 +80,7 @@ const maxPrepared = 4 << 20
 func (r *recorder) exchange(req *http.Request, to route) *exchange {
 	x := &exchange{
 		r: r, to: to, ctx: req.Context(), method: req.Method, size: req.ContentLength, header: req.Header,
-		asked: publicPath(to.rest, req.URL), who: r.identify(req, to), start: r.now(), how: entry.EndNone,
+		query: to.query, asks: to.asks, asked: publicPath(to), who: r.identify(req, to), start: r.now(), how: entry.EndNone,
 	}
 	if x.size > 0 {
 		x.request.bytes = make([]byte, 0, min(x.size, maxPrepared))
@@ -99,12 +101,23 @@ func (x *exchange) sent(p []byte) {
 	}
 }
 
+// errUnread says that nobody wants the rest of a request's body.
+var errUnread = errors.New("the rest of the body was not read")
+
+// whole reports whether the request's body has passed to its end.
+func (x *exchange) whole() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.sealed && !x.partial
+}
+
 // arrived hands the request over: its body ended, well (nil or io.EOF) or early.
 func (x *exchange) arrived(err error) {
 	x.announce.Do(func() {
 		x.mu.Lock()
 		x.sealed = true
 		x.partial = err != nil && err != io.EOF
+		x.left = x.partial && err != errUnread
 		x.mu.Unlock()
 		x.r.enqueue(event{x: x})
 	})
@@ -130,7 +143,7 @@ func (x *exchange) received(p []byte, err error) {
 	case err == io.EOF:
 		x.how = entry.EndComplete
 	case err != nil && x.ctx.Err() == nil:
-		x.how, x.cause = entry.EndDropped, err.Error()
+		x.how, x.cause = entry.EndDropped, cause(err)
 	}
 }
 
@@ -138,15 +151,15 @@ func (x *exchange) received(p []byte, err error) {
 func (x *exchange) failed(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.how, x.cause = entry.EndNone, err.Error()
-	if errors.Is(err, context.Canceled) {
+	x.how, x.cause = entry.EndNone, cause(err)
+	if x.left || errors.Is(err, context.Canceled) {
 		x.how, x.cause = entry.EndCanceled, "the client left before the response"
 	}
 }
 
 // end hands the response over.
 func (x *exchange) end() {
-	x.arrived(io.ErrUnexpectedEOF)
+	x.arrived(errUnread)
 	x.finish.Do(func() {
 		x.mu.Lock()
 		x.ended = x.r.now()

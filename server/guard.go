@@ -43,16 +43,20 @@ type route struct {
 	provider string
 	token    string // of /NAME/t/TOKEN/…
 	tag      string // of /NAME/s/TAG/…
-	rest     string // what is appended to the upstream's URL, still escaped
+	rest     string // the path that is appended to the upstream's, as the client spelled it
+	query    string // what follows the question mark, as the client spelled it
+	asks     bool   // there is a question mark
 }
 
 // maxTag is the longest tag, in bytes.
 const maxTag = 64
 
-// parseRoute reads /NAME[/t/TOKEN][/s/TAG]/REST. It takes the path as the client spelled it.
-func parseRoute(path string) (route, error) {
-	name, rest, more := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	to := route{provider: name}
+// parseRoute reads /NAME[/t/TOKEN][/s/TAG]/REST[?QUERY] as the client spelled it.
+func parseRoute(target string) (route, error) {
+	var to route
+	target, to.query, to.asks = strings.Cut(target, "?")
+	name, rest, more := strings.Cut(strings.TrimPrefix(target, "/"), "/")
+	to.provider = name
 	for more {
 		head, tail, ok := strings.Cut(rest, "/")
 		if head != "t" && head != "s" || !ok {
@@ -92,13 +96,15 @@ func (g guard) admit(r *http.Request, pathToken string) error {
 	if !g.open && !loopbackHost(r.Host) {
 		return refuse(http.StatusForbidden, "host %q is not this machine's", r.Host)
 	}
-	if origin := r.Header.Get("Origin"); origin != "" {
+	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
 			return refuse(http.StatusForbidden, "requests of the page %q are not passed on", origin)
 		}
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
-		return refuse(http.StatusForbidden, "requests of other sites' pages are not passed on")
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if !strings.EqualFold(site, "same-origin") && !strings.EqualFold(site, "none") {
+			return refuse(http.StatusForbidden, "requests of other sites' pages are not passed on")
+		}
 	}
 	if g.token == "" {
 		return nil

@@ -151,9 +151,10 @@ func TestUpstreams(t *testing.T) {
 func TestParseRoute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := "/" + rapid.StringMatching(`[a-z%/.0-9]{0,40}`).Draw(t, "path")
-		to, err := parseRoute(path)
-		if err == nil && !strings.HasSuffix(path, to.rest) {
-			t.Fatalf("%q: rest %q", path, to.rest)
+		query := rapid.StringMatching(`(\?[a-z?=&]{0,9})?`).Draw(t, "query")
+		to, err := parseRoute(path + query)
+		if err == nil && (!strings.HasSuffix(path, to.rest) || to.asks != (query != "") || to.asks && "?"+to.query != query) {
+			t.Fatalf("%q: rest %q, query %q", path+query, to.rest, to.query)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // exchangeKey is the context key under which a request carries its exchange through the proxy.
@@ -18,20 +19,28 @@ type exchangeKey struct{}
 // pass forwards one request and records it.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream *url.URL) {
 	x := s.recorder.exchange(r, to)
-	defer x.end()
-	target := *upstream
-	target.Path, target.RawPath = "", ""
-	target.Opaque = ""
-	x.target = &target
-	x.path = strings.TrimSuffix(upstream.EscapedPath(), "/") + to.rest
+	x.target = upstream
+	control := http.NewResponseController(w)
+	// Without this the server throws away what has not been read of a request when its response begins, while the
+	// upstream is still taking it.
+	if err := control.EnableFullDuplex(); err != nil {
+		s.log.Debug("a request may end when its response begins", "cause", err)
+	}
+	defer func() {
+		x.end()
+		if !x.whole() {
+			_ = control.SetReadDeadline(time.Unix(1, 0)) // lets go, at once, who waits for the rest of the request
+		}
+	}()
 	// What the provider did not send is not added: neither a date nor a guessed type.
 	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
+	out := r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		x.arrived(nil)
 	} else {
-		r.Body = &requestBody{x: x, from: r.Body}
+		out.Body = &requestBody{x: x, from: r.Body} // the server keeps its own, by which it answers Expect
 	}
-	s.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+	s.proxy.ServeHTTP(w, out)
 }
 
 func (s *Server) newProxy() *httputil.ReverseProxy {
@@ -50,24 +59,44 @@ func (s *Server) newProxy() *httputil.ReverseProxy {
 // came, forwarding headers and odd queries included, which it would leave out otherwise.
 func rewrite(pr *httputil.ProxyRequest) {
 	x := pr.In.Context().Value(exchangeKey{}).(*exchange)
-	u := *x.target
-	if path, err := url.PathUnescape(x.path); err == nil {
-		u.Path, u.RawPath = path, x.path
-	}
-	u.RawQuery, u.ForceQuery = pr.In.URL.RawQuery, pr.In.URL.ForceQuery
-	pr.Out.URL, pr.Out.Host = &u, u.Host
+	pr.Out.URL, pr.Out.Host = x.upstreamURL(), x.target.Host
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if values := pr.In.Header.Values(name); len(values) > 0 {
 			pr.Out.Header[name] = values
 		}
 	}
 	pr.Out.Header.Del(tokenHeader)
+	if pr.Out.Body == nil && (pr.Out.Method == http.MethodGet || pr.Out.Method == http.MethodHead || pr.Out.Method == http.MethodOptions) {
+		pr.Out.Body = nothing{} // without a body of any kind the transport would send such a request twice
+	}
 }
+
+// upstreamURL is the upstream's address with what the client asked for behind it, spelled as the client did.
+func (x *exchange) upstreamURL() *url.URL {
+	u := &url.URL{Scheme: x.target.Scheme, Host: x.target.Host, RawQuery: x.query, ForceQuery: x.asks && x.query == ""}
+	raw := strings.TrimSuffix(x.target.EscapedPath(), "/") + x.to.rest
+	if path, err := url.PathUnescape(raw); err == nil {
+		u.Path, u.RawPath = path, raw
+	}
+	if u.EscapedPath() != raw && raw != "" {
+		u.Opaque = raw // a spelling that the URL type would mend
+	}
+	return u
+}
+
+// nothing is a body without bytes.
+type nothing struct{}
+
+func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
+func (nothing) Close() error             { return nil }
 
 // watch copies a response while it passes.
 func watch(res *http.Response) error {
 	x := res.Request.Context().Value(exchangeKey{}).(*exchange)
 	x.answered(res)
+	if !x.whole() {
+		res.Header.Set("Connection", "close") // what is left of the request would be taken for the next one
+	}
 	res.Body = &responseBody{x: x, from: res.Body}
 	return nil
 }
@@ -76,6 +105,9 @@ func watch(res *http.Response) error {
 func (s *Server) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
 	x.failed(err)
+	if !x.whole() {
+		w.Header().Set("Connection", "close")
+	}
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused):
@@ -83,8 +115,18 @@ func (s *Server) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler) // nobody is there to be answered
 	default:
-		refuse(http.StatusBadGateway, "the upstream of /%s did not answer: %v", x.to.provider, err).answer(w)
+		refuse(http.StatusBadGateway, "the upstream of /%s did not answer: %s", x.to.provider, cause(err)).answer(w)
 	}
+}
+
+// cause is an error's text without what an upstream may have put there: a header that cannot be read is quoted by the
+// transport, and may be a cookie.
+func cause(err error) string {
+	text, _, malformed := strings.Cut(err.Error(), "malformed")
+	if malformed {
+		return text + "malformed response"
+	}
+	return text
 }
 
 // requestBody copies a request's body while the upstream takes it.
@@ -106,9 +148,10 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close leaves the body to the server, which closes it after the response.
 func (b *requestBody) Close() error {
-	b.x.arrived(io.ErrUnexpectedEOF)
-	return b.from.Close()
+	b.x.arrived(errUnread)
+	return nil
 }
 
 // responseBody copies a response's body while the client takes it.

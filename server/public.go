@@ -28,10 +28,11 @@ var (
 	sessionHeaders = []string{"x-claude-code-session-id", "x-parent-session-id", "x-session-id", "session-id"}
 	// credentialHeaders are told apart by their HMAC and kept nowhere.
 	credentialHeaders = []string{"authorization", "x-api-key", "x-goog-api-key", "api-key"}
-	// credentialQueries are the query's members that carry credentials.
-	credentialQueries = []string{
-		"access_token", "api-key", "api_key", "apikey", "auth", "authorization", "key", "password", "secret", "sig",
-		"signature", "token", "x-api-key", "x-goog-api-key",
+	// plainQueries are the members of a query whose values are recorded. Whatever else stands there may be a credential,
+	// or a part of one.
+	plainQueries = []string{
+		"after", "after_id", "alt", "api-version", "api_version", "before", "before_id", "beta", "include", "include[]", "limit",
+		"model", "order", "page", "pagesize", "page_size", "prettyprint", "purpose", "stream", "version",
 	}
 )
 
@@ -53,19 +54,15 @@ func public(h http.Header, names []string) map[string]string {
 // maxPath is the longest path that is recorded whole, in bytes; of a longer one the beginning is.
 const maxPath = 16 << 10
 
-// queryMember is one member of a query. Some servers take a semicolon for an ampersand.
-var queryMember = regexp.MustCompile(`[^&;]+`)
-
-// publicPath is what the client asked for, with the values of credentials taken out of the query.
-func publicPath(rest string, u *url.URL) string {
-	path := rest
-	if u.RawQuery != "" || u.ForceQuery {
-		path += "?" + queryMember.ReplaceAllStringFunc(u.RawQuery, func(member string) string {
-			if name, _, has := strings.Cut(member, "="); has && credential(name) {
-				return name + "=redacted"
-			}
-			return member
-		})
+// publicPath is what the client asked for, with all values taken out of the query that may be credentials.
+func publicPath(to route) string {
+	path := to.rest
+	if to.asks {
+		members := strings.Split(to.query, "&")
+		for i, member := range members {
+			members[i] = publicMember(member)
+		}
+		path += "?" + strings.Join(members, "&")
 	}
 	if len(path) > maxPath {
 		path = path[:maxPath]
@@ -73,17 +70,32 @@ func publicPath(rest string, u *url.URL) string {
 	return strings.ToValidUTF8(path, "\uFFFD")
 }
 
-// credential reports whether a member of a query, as it is spelled there, carries a credential.
-func credential(name string) bool {
-	if plain, err := url.QueryUnescape(name); err == nil {
-		name = plain
+var (
+	// plainName is the name of a member of a query that is hardly a credential by itself.
+	plainName = regexp.MustCompile(`^[A-Za-z%][A-Za-z0-9%._\[\]-]{0,31}$`)
+	// plainValue is the value of a plain member.
+	plainValue = regexp.MustCompile(`^[A-Za-z0-9._,:/-]{0,64}$`)
+)
+
+// publicMember is a member of a query as it is recorded.
+func publicMember(member string) string {
+	name, value, has := strings.Cut(member, "=")
+	plain, err := url.QueryUnescape(name)
+	known := err == nil && slices.Contains(plainQueries, strings.ToLower(plain))
+	switch {
+	case member == "" || known && plainValue.MatchString(value):
+		return member
+	case known || has && plainName.MatchString(name):
+		return name + "=redacted"
+	default:
+		return "redacted"
 	}
-	return slices.Contains(credentialQueries, strings.ToLower(name))
 }
 
 // identity says whose a request is, as far as its header does.
 type identity struct {
 	client string // the program, as it names itself
+	tag    string // the name that the path gives to the session
 	key    string // what its session is recognised by
 	named  bool   // the key names one session; otherwise it names a client, which may have many
 }
@@ -93,7 +105,7 @@ type identity struct {
 func (r *recorder) identify(req *http.Request, to route) identity {
 	who := identity{client: program(req.UserAgent()), named: true}
 	if to.tag != "" {
-		who.key = "tag:" + to.tag
+		who.tag, who.key = to.tag, "tag:"+to.tag
 		return who
 	}
 	for _, name := range sessionHeaders {

@@ -376,3 +376,127 @@ func FuzzExchange(f *testing.F) {
 		<-g.recorded
 	})
 }
+
+// TestRemovedSession removes a session's folder while it is recorded: its client's next requests are in a new one.
+func TestRemovedSession(t *testing.T) {
+	g := newRig(t, echo, nil)
+	send := func(n int) {
+		t.Helper()
+		if _, _, err := g.post("/anthropic/s/mine/v1/messages", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		g.settle(n)
+	}
+	send(2)
+	removeAll(t, g.mem, "/data/sessions")
+	send(4)
+	send(6)
+	if p := g.only(); len(p.Exchanges) != 2 || p.Session.Title != "mine" {
+		t.Errorf("%d exchanges, title %q", len(p.Exchanges), p.Session.Title)
+	}
+}
+
+func removeAll(t *testing.T, fs vfs.FS, name string) {
+	t.Helper()
+	names, err := fs.List(name)
+	for _, n := range names {
+		removeAll(t, fs, name+"/"+n)
+	}
+	if err == nil && name == "/data/sessions" {
+		return
+	}
+	if err := fs.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSessionThatCannotBeLocked goes on in another session.
+func TestSessionThatCannotBeLocked(t *testing.T) {
+	g := newRig(t, echo, nil)
+	if _, _, err := g.post("/anthropic/s/mine/v1/messages", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	g.stop()
+	var first string
+	for name := range g.read() {
+		first = name
+	}
+	g.start(nil)
+	g.fault.SetInject(func(op vfs.Op, name string) error {
+		if op == vfs.OpLock && strings.Contains(name, first) {
+			return syscall.EACCES
+		}
+		return nil
+	})
+	if _, _, err := g.post("/anthropic/s/mine/v1/messages", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if pools := g.pools(); len(pools) != 2 || len(pools[first].Exchanges) != 1 {
+		t.Errorf("sessions %v", pools)
+	}
+}
+
+// TestCopiedSession does not write into a copy that somebody made of a session beside it.
+func TestCopiedSession(t *testing.T) {
+	dir := t.TempDir()
+	open := func(change func(*Options)) (*rig, *journal.Dir) {
+		store, err := journal.Open(dir, journal.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newRig(t, echo, func(o *Options) { o.Store = store }), store
+	}
+	send := func() {
+		g, store := open(nil)
+		if _, _, err := g.post("/anthropic/s/mine/v1/messages", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		g.stop()
+		store.Close()
+	}
+	send()
+	names, err := os.ReadDir(filepath.Join(dir, "sessions"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	original := filepath.Join(dir, "sessions", names[0].Name())
+	if err := os.CopyFS(original+"-copy", os.DirFS(original)); err != nil {
+		t.Fatal(err)
+	}
+	send()
+	size := func(dir string) int64 {
+		info, err := os.Stat(filepath.Join(dir, "entries", "000000000001.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if size(original) <= size(original+"-copy") {
+		t.Errorf("the session has %d bytes, its copy %d", size(original), size(original+"-copy"))
+	}
+}
+
+// TestPublicPath keeps what is harmless of a path and its query, and nothing else.
+func TestPublicPath(t *testing.T) {
+	for target, want := range map[string]string{
+		"/v1/messages?beta=true":                         "/v1/messages?beta=true",
+		"/v1beta/models/m:generate?alt=sse&key=SECRET":   "/v1beta/models/m:generate?alt=sse&key=redacted",
+		"/x?client_secret=SECRET&X-Amz-Signature=SECRET": "/x?client_secret=redacted&X-Amz-Signature=redacted",
+		"/x?password=aaa;SECRET":                         "/x?password=redacted",
+		"/x?a=1;key=SECRET":                              "/x?a=redacted",
+		"/x?SECRET":                                      "/x?redacted",
+		"/x?%20key=SECRET&key[]=SECRET":                  "/x?%20key=redacted&key[]=redacted",
+		"/x?alt=" + strings.Repeat("SECRET", 20):         "/x?alt=redacted",
+		"/x?alt=SECRET%20AND":                            "/x?alt=redacted",
+		"/x?":                                            "/x?",
+		"/x?&&limit=5":                                   "/x?&&limit=5",
+	} {
+		to, err := parseRoute("/p" + target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := publicPath(to); got != want {
+			t.Errorf("%s is recorded as %s, want %s", target, got, want)
+		}
+	}
+}

@@ -39,6 +39,9 @@ type recorder struct {
 	missed map[string]*entry.Gap // what was not recorded, by key
 	silent bool                  // the log knows that recording fails
 
+	requests atomic.Int64 // that were recorded
+	sessions atomic.Int64 // that they are in
+	lost     atomic.Int64 // requests and responses that were not recorded
 	handled  atomic.Int64 // events that were recorded or counted as missed
 	recorded func()       // called after every batch; nil outside tests
 }
@@ -68,7 +71,9 @@ const (
 	// maxOpen bounds the sessions that are held for writing while nothing is under way in them.
 	maxOpen = 32
 	// maxDecoded bounds a body that is decoded to be understood, in bytes.
-	maxDecoded = 256 << 20
+	maxDecoded = 64 << 20
+	// maxPortion bounds the copies that are recorded at once, in bytes, so that the first of them is durable soon.
+	maxPortion = 4 << 20
 )
 
 func newRecorder(o Options, protocols map[string]provider.Protocol) *recorder {
@@ -117,24 +122,49 @@ func (r *recorder) run() {
 		select {
 		case <-r.wake:
 		case <-tick.C:
-			r.note()
-			r.release(r.now().Add(-sessionIdle), maxOpen)
+			_ = r.note() // it is tried again
+			if err := r.release(r.now().Add(-sessionIdle), maxOpen); err != nil {
+				r.log.Warn("cannot let go of a session", "cause", err)
+			}
 		}
 		batch, closed := r.take()
 		for len(batch) > 0 {
-			r.record(batch)
-			r.handled.Add(int64(len(batch)))
+			n := portion(batch)
+			r.record(batch[:n])
+			r.handled.Add(int64(n))
 			if r.recorded != nil {
 				r.recorded()
 			}
-			batch, closed = r.take()
+			if batch = batch[n:]; len(batch) == 0 {
+				batch, closed = r.take()
+			}
 		}
 		if closed {
-			r.note()
-			r.done <- r.release(r.now().Add(time.Hour), 0)
+			r.done <- r.finish()
 			return
 		}
 	}
+}
+
+// portion is how many events are recorded at once: what came first does not wait for all that came after it.
+func portion(batch []event) int {
+	size := int64(0)
+	for n, e := range batch {
+		if size += e.size(); size > maxPortion {
+			return max(n, 1)
+		}
+	}
+	return len(batch)
+}
+
+// finish notes what is missing and lets all sessions go.
+func (r *recorder) finish() error {
+	if err := r.note(); err != nil {
+		for key, gap := range r.missed {
+			r.log.Error("traffic passed unrecorded, and this could not be noted", "client", key, "missed", gap.Exchanges, "bytes", gap.Bytes, "cause", gap.Cause)
+		}
+	}
+	return r.release(r.now().Add(time.Hour), 0)
 }
 
 // take returns the events that are waiting, and whether there will be no more.
@@ -172,10 +202,10 @@ func (r *recorder) record(batch []event) {
 var errLost = errors.New("the copy did not fit the queue")
 
 // stage puts an event's body into its session and its fact on the list of what is to be appended.
+//
+// A half that was handed over is no longer written to, so nothing is locked here: the proxy does not wait for the disk.
 func (r *recorder) stage(e event) (*writing, error) {
 	x := e.x
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if e.response {
 		return r.stageResponse(x)
 	}
@@ -277,6 +307,15 @@ func (r *recorder) flush(w *writing) error {
 		}
 		return err
 	}
+	for _, e := range w.events {
+		if !e.response {
+			r.requests.Add(1)
+		}
+	}
+	if !w.counted {
+		w.counted = true
+		r.sessions.Add(1)
+	}
 	w.first = nil
 	if gap := r.missed[w.key]; gap != nil {
 		r.log.Warn("recording again", "missed", gap.Exchanges, "bytes", gap.Bytes)
@@ -294,25 +333,26 @@ func (r *recorder) miss(e event, cause error) {
 		r.missed[e.x.who.key] = gap
 	}
 	gap.Exchanges++
-	if e.response {
-		gap.Bytes += e.x.response.total
-	} else {
-		gap.Bytes += e.x.request.total
-	}
+	r.lost.Add(1)
+	gap.Bytes += e.copy().total
 	if !r.silent {
 		r.silent = true
 		r.log.Error("traffic passes unrecorded", "cause", fmt.Sprint(cause))
 	}
 }
 
+// copy is the event's copy.
+func (e event) copy() *copied {
+	if e.response {
+		return &e.x.response
+	}
+	return &e.x.request
+}
+
+func (e event) size() int64 { return int64(len(e.copy().bytes)) }
+
 // free gives back the room of an event's copy.
 func (e event) free() {
-	e.x.mu.Lock()
-	defer e.x.mu.Unlock()
-	c := &e.x.request
-	if e.response {
-		c = &e.x.response
-	}
-	e.x.r.room.give(int64(len(c.bytes)))
-	c.bytes = nil
+	e.x.r.room.give(e.size())
+	e.copy().bytes = nil
 }

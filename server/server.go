@@ -161,7 +161,11 @@ func newTransport() *http.Transport {
 
 // ServeHTTP answers /healthz and passes on what is meant for an upstream.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	to, err := parseRoute(r.URL.EscapedPath())
+	target := r.RequestURI
+	if !strings.HasPrefix(target, "/") { // a whole URL, as proxies are sent it, or a star
+		target = r.URL.RequestURI()
+	}
+	to, err := parseRoute(target)
 	if err == nil {
 		err = s.guard.admit(r, to.token)
 	}
@@ -228,6 +232,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	}
 	<-ended
 	return nil
+}
+
+// Recorded says what was recorded since New: requests, the sessions that they are in (one that was let go and taken up
+// again counts again), and how many requests and responses passed unrecorded. It is complete after Close.
+func (s *Server) Recorded() (requests, sessions, missed int) {
+	r := s.recorder
+	return int(r.requests.Load()), int(r.sessions.Load()), int(r.lost.Load())
 }
 
 // Close records what is waiting, unlocks the sessions and ends the recorder. The caller must have ended Serve.

@@ -13,7 +13,6 @@ import (
 
 	"ambit/entry"
 	"ambit/internal/pool"
-	"ambit/journal"
 )
 
 // writing is a session that the recorder holds for writing.
@@ -25,6 +24,8 @@ type writing struct {
 	n      int                // number of the last request
 	last   time.Time          // of the newest request or response
 	live   map[*exchange]bool // recorded requests whose responses are still to come
+
+	counted bool // something was recorded in it
 
 	facts  []entry.Fact // staged
 	events []event      // what they are made of
@@ -41,13 +42,15 @@ func (r *recorder) session(who identity, at time.Time) (*writing, error) {
 	}
 	id := r.keys[who.key]
 	w := r.open[id]
+	if w != nil && !r.store.Present(id) {
+		r.log.Warn("a session was removed while it was recorded, beginning another", "session", id)
+		delete(r.open, id)
+		_ = w.unlock() // of files that nobody sees
+		w, id = nil, ""
+	}
 	if w == nil && id != "" {
 		var err error
-		w, err = r.resume(id, who.key)
-		if err != nil && !errors.Is(err, journal.ErrBusy) && !errors.Is(err, journal.ErrCorrupt) {
-			return nil, err
-		}
-		if err != nil {
+		if w, err = r.resume(id, who.key); err != nil {
 			r.log.Warn("cannot go on with a session, beginning another", "session", id, "cause", err)
 			w = nil
 		}
@@ -71,7 +74,8 @@ func (r *recorder) loadKeys() error {
 	keys := make(map[string]string)
 	for _, id := range sessions {
 		for f, err := range r.store.Read(ctx, id, 0) {
-			if first, ok := f.Fact.(*entry.Session); err == nil && ok && first.Key != "" {
+			// A session under another name is somebody's copy.
+			if first, ok := f.Fact.(*entry.Session); err == nil && ok && first.Key != "" && first.ID == id {
 				keys[first.Key] = id
 			}
 			break
@@ -107,36 +111,40 @@ func (r *recorder) begin(who identity, at time.Time) (*writing, error) {
 	if err != nil {
 		return nil, err
 	}
+	title := r.title
+	if title == "" {
+		title = who.tag
+	}
 	w := &writing{
 		id: id, key: who.key, unlock: unlock, last: at, live: make(map[*exchange]bool),
-		first: &entry.Session{ID: id, Title: r.title, Client: who.client, Key: who.key},
+		first: &entry.Session{ID: id, Title: title, Client: who.client, Key: who.key},
 	}
 	r.open[id], r.keys[w.key] = w, id
 	return w, nil
 }
 
-// NewSession makes a session's name: the second it begins in, UTC, and six random letters.
+// NewSession makes a session's name: when it begins, UTC, to the millisecond, and four random letters.
 func NewSession(at time.Time, random io.Reader) (string, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", fmt.Errorf("name a session: %w", err)
 	}
-	suffix := strings.ToLower(base32.StdEncoding.EncodeToString(b[:])[:6])
-	return at.UTC().Format("20060102-150405-") + suffix, nil
+	suffix := strings.ToLower(base32.StdEncoding.EncodeToString(b[:])[:4])
+	return strings.Replace(at.UTC().Format("20060102-150405.000-"), ".", "-", 1) + suffix, nil
 }
 
-// note writes gaps whose client has sent nothing since.
-func (r *recorder) note() {
+// note writes gaps whose client has sent nothing since. It returns why it could not write one.
+func (r *recorder) note() (failed error) {
 	for key := range r.missed {
 		w, err := r.session(identity{key: key, named: true}, r.now())
 		if err == nil {
 			err = r.flush(w)
 		}
 		if err != nil {
-			r.log.Debug("cannot note what was missed", "cause", err)
-			return
+			failed = err
 		}
 	}
+	return failed
 }
 
 // release lets sessions go in which nothing is under way: those that were last used before a time, and the longest

@@ -23,7 +23,7 @@ func TestKilledUp(t *testing.T) {
 	defer up.stop()
 	up.answer("/v1/messages", jsonAnswer(`{"type":"message","usage":{"input_tokens":1,"output_tokens":1}}`))
 	dir := t.TempDir()
-	ended := make(map[string]time.Time) // by path, when its response was read
+	ended := make(map[string]time.Time) // by the request's model, when its response was read
 	for round := range 3 {
 		p, err := startUp(t.Context(), dir, childEnv(dir), "--upstream", "anthropic="+up.URL)
 		if err != nil {
@@ -31,15 +31,15 @@ func TestKilledUp(t *testing.T) {
 		}
 		trafficUntilKilled(t, p, round, ended)
 		killed := time.Now()
-		recorded := recordedPaths(t, dir)
+		recorded := recordedModels(t, dir)
 		late := 0
-		for path, at := range ended {
-			if killed.Sub(at) > time.Second && !recorded[path] {
-				t.Errorf("round %d: %s ended %v before the kill and is missing", round, path, killed.Sub(at))
+		for name, at := range ended {
+			if killed.Sub(at) > time.Second && !recorded[name] {
+				t.Errorf("round %d: %s ended %v before the kill and is missing", round, name, killed.Sub(at))
 			}
-			if !recorded[path] {
+			if !recorded[name] {
 				late++
-				delete(ended, path) // what this kill took is not missed again
+				delete(ended, name) // what this kill took is not missed again
 			}
 		}
 		t.Logf("round %d: %d requests are recorded, %d that had just ended are not", round, len(ended), late)
@@ -73,18 +73,18 @@ func trafficUntilKilled(t *testing.T, p *upProcess, round int, ended map[string]
 			defer pace.Stop()
 			for n := 0; ; n++ {
 				<-pace.C
-				path := fmt.Sprintf("/v1/messages?x=%d-%d-%d", round, client, n)
+				name := fmt.Sprintf("%d-%d-%d", round, client, n)
 				header := http.Header{"X-Session-Id": {fmt.Sprint(client)}}
-				res, _, err := sendRequest(t.Context(), http.MethodPost, p.url+"/anthropic"+path, header, []byte(`{"model":"m","messages":[]}`))
+				res, _, err := sendRequest(t.Context(), http.MethodPost, p.url+"/anthropic/v1/messages", header, []byte(`{"model":"`+name+`","messages":[]}`))
 				if err != nil {
 					return // the process is dead
 				}
 				if res.StatusCode != http.StatusOK {
-					t.Errorf("%s is answered %s", path, res.Status)
+					t.Errorf("%s is answered %s", name, res.Status)
 					return
 				}
 				mu.Lock()
-				ended[path] = time.Now()
+				ended[name] = time.Now()
 				mu.Unlock()
 			}
 		})
@@ -97,8 +97,8 @@ func trafficUntilKilled(t *testing.T, p *upProcess, round int, ended map[string]
 	clients.Wait()
 }
 
-// recordedPaths checks the data directory and returns the paths whose responses are in it.
-func recordedPaths(t *testing.T, dir string) map[string]bool {
+// recordedModels checks the data directory and returns the models of the requests whose responses are in it.
+func recordedModels(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	run := func(v any, args ...string) {
 		c := exec.CommandContext(t.Context(), "ambit", args...)
@@ -115,16 +115,16 @@ func recordedPaths(t *testing.T, dir string) map[string]bool {
 	run(&report, "check", "--json") // fails unless everything is sound
 	var all struct{ Sessions []sessionRow }
 	run(&all, "sessions", "--json")
-	paths := make(map[string]bool)
+	models := make(map[string]bool)
 	for _, s := range all.Sessions {
 		var list struct{ Requests []requestRow }
 		run(&list, "request", s.Session, "--list", "--json")
 		for _, r := range list.Requests {
-			paths[r.Path] = r.Status == http.StatusOK
+			models[r.Model] = r.Status == http.StatusOK
 		}
 	}
 	if len(all.Sessions) != 4 {
 		t.Errorf("%d sessions, want one of each client", len(all.Sessions))
 	}
-	return paths
+	return models
 }

@@ -1,0 +1,198 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ambit/entry"
+)
+
+// dial opens a connection to the proxy.
+func (g *rig) dial() (net.Conn, *bufio.Reader) {
+	g.t.Helper()
+	c, err := net.Dial("tcp", g.front.Listener.Addr().String())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { c.Close() })
+	return c, bufio.NewReader(c)
+}
+
+// quiet wants the server's own log to stay empty: it would report a broken connection state there.
+func (g *rig) quiet() *bytes.Buffer {
+	var said bytes.Buffer
+	g.front.Config.ErrorLog = log.New(&said, "", 0)
+	g.t.Cleanup(func() {
+		if said.Len() > 0 {
+			g.t.Errorf("the server says: %s", &said)
+		}
+	})
+	return &said
+}
+
+// TestEarlyResponse has an upstream begin its response before it has the request: every byte that the client sends
+// after that must still reach it, in one piece, and be recorded.
+//
+// covers: I-05 part
+func TestEarlyResponse(t *testing.T) {
+	for _, chunked := range []bool{true, false} {
+		t.Run(fmt.Sprintf("chunked %v", chunked), func(t *testing.T) {
+			got := make(chan []byte, 1)
+			g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+				http.NewResponseController(w).EnableFullDuplex()
+				w.WriteHeader(http.StatusOK)
+				w.(http.Flusher).Flush()
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- body
+				io.WriteString(w, "done")
+			}, nil)
+			g.quiet()
+			c, r := g.dial()
+			pieces := make([]string, 40)
+			for i := range pieces {
+				pieces[i] = strings.Repeat(string(rune('a'+i%26)), 20_000)
+			}
+			whole := strings.Join(pieces, "")
+			head := "POST /anthropic/v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+			if chunked {
+				head += "Transfer-Encoding: chunked\r\n\r\n"
+			} else {
+				head += fmt.Sprintf("Content-Length: %d\r\n\r\n", len(whole))
+			}
+			io.WriteString(c, head)
+			var res *http.Response
+			for i, piece := range pieces {
+				if chunked {
+					piece = fmt.Sprintf("%x\r\n%s\r\n", len(piece), piece)
+				}
+				if _, err := io.WriteString(c, piece); err != nil {
+					t.Fatal(err)
+				}
+				if i == 3 { // the response's head is here, most of the request is not
+					var err error
+					if res, err = http.ReadResponse(r, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if chunked {
+				io.WriteString(c, "0\r\n\r\n")
+			}
+			if body := <-got; string(body) != whole {
+				t.Errorf("the upstream got %d bytes, want %d", len(body), len(whole))
+			}
+			if answer, err := io.ReadAll(res.Body); err != nil || string(answer) != "done" {
+				t.Errorf("the client got %q, %v", answer, err)
+			}
+			p := g.only()
+			request, _ := g.bodies(p, 1)
+			if string(request) != whole || p.Exchange(1).Request.Partial || p.Exchange(1).Response.End != entry.EndComplete {
+				t.Errorf("%d bytes are recorded, %+v", len(request), p.Exchange(1))
+			}
+		})
+	}
+}
+
+// TestRefusedExpectation has an upstream refuse a request of which it has seen the header only, as the client asked it
+// to. The client hears that at once, and need not send the body.
+func TestRefusedExpectation(t *testing.T) {
+	g := newRig(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, nil)
+	g.quiet()
+	c, r := g.dial()
+	io.WriteString(c, "POST /anthropic/v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
+	res, err := http.ReadResponse(r, nil)
+	if err != nil || res.StatusCode != http.StatusUnauthorized {
+		t.Fatalf("%v %v", res, err)
+	}
+	if x := g.only().Exchange(1); !x.Request.Partial || x.Response.Status != http.StatusUnauthorized {
+		t.Errorf("recorded as %+v %+v", x.Request, x.Response)
+	}
+}
+
+// TestUnreadRequests sends requests that nobody reads to their end, one after another, and then one that passes.
+func TestUnreadRequests(t *testing.T) {
+	g := newRig(t, echo, func(o *Options) { o.Upstreams["dead"] = "http://127.0.0.1:1" })
+	g.quiet()
+	for i := range 20 {
+		c, r := g.dial()
+		body := strings.Repeat("x", 1<<(i%20))
+		fmt.Fprintf(c, "POST /dead/v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		res, err := http.ReadResponse(r, nil)
+		if err != nil || res.StatusCode != http.StatusBadGateway {
+			t.Fatalf("request %d: %v %v", i, res, err)
+		}
+	}
+	if _, got, err := g.post("/anthropic/v1/messages", []byte("{}")); err != nil || string(got) != "{}" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestClientBreaksOff records a request whose client left in the middle of it as that.
+func TestClientBreaksOff(t *testing.T) {
+	left := make(chan struct{})
+	g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		close(left)
+	}, nil)
+	c, _ := g.dial()
+	io.WriteString(c, "POST /anthropic/v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\n{")
+	c.Close()
+	g.settle(2)
+	<-left
+	x := g.only().Exchange(1)
+	if !x.Request.Partial || x.Request.Body.Size != 1 || x.Response.End != entry.EndCanceled {
+		t.Errorf("recorded as %+v %+v", x.Request, x.Response)
+	}
+}
+
+// TestSpelling passes request targets as they are spelled, even where Go's URL type would mend them.
+func TestSpelling(t *testing.T) {
+	u := &watcher{then: echo}
+	g := newRig(t, u.ServeHTTP, nil)
+	for _, target := range []string{
+		"/v1/a%2fb{c}", "/v1/\"x\"|^`", "/v1/caf\xc3\xa9", "/v1/%E9?q=%E9", "/v1/x#y", "/v1/x?a#b", "/v1/;a=b;c", "/v1/a%20b+c", "/v1/?", "//x//y/../z/./",
+	} {
+		client := raw(t, g.front.Listener.Addr().String(), "GET /anthropic"+target+" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		if want := "GET " + target; u.last.Line != want || client.Line != "200 OK" {
+			t.Errorf("the upstream saw %q, want %q; the client saw %s", u.last.Line, want, client.Line)
+		}
+	}
+}
+
+// TestNotSentTwice has an upstream that drops a connection after the request: a request without a body is not sent again.
+func TestNotSentTwice(t *testing.T) {
+	var seen atomic.Int64
+	g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		if seen.Add(1) == 1 {
+			return // well, so that its connection is used again
+		}
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		c.Close()
+	}, nil)
+	for range 2 {
+		res, err := g.front.Client().Get(g.front.URL + "/anthropic/v1/models")
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+	if n := seen.Load(); n != 2 {
+		t.Errorf("the upstream saw %d requests, want 2", n)
+	}
+}
