@@ -73,6 +73,7 @@ type session struct {
 	dirty bool   // bytes of a failed write may stand behind size
 	named bool   // the file's name is durable
 	lines []byte // memory for the next batch
+	body  int64  // offset of the last body that the newest entries rely on, when it was locked; -1 for none
 }
 
 // Open opens the store in a folder, which it makes when it is missing, unless Options say otherwise.
@@ -214,7 +215,7 @@ func (d *Dir) unlock(s *session) error {
 
 // lock makes the session's folders, takes its lock, and readies its files for writing.
 func (d *Dir) lock(name string) (*session, error) {
-	s := &session{name: name, dir: d.Folder(name), sum: firstPrev}
+	s := &session{name: name, dir: d.Folder(name), sum: firstPrev, body: -1}
 	for _, sub := range []string{"entries", "bodies"} {
 		if err := d.fs.MkdirAll(path.Join(s.dir, sub)); err != nil {
 			return nil, fmt.Errorf("lock session %q: %w", name, err)
@@ -254,7 +255,7 @@ func (d *Dir) recover(s *session) error {
 		return err
 	}
 	s.durable.Store(uint64(s.seq))
-	return s.bodies.open(d.lastBody(s.name))
+	return s.bodies.open(s.body, d.lastBody(s.name))
 }
 
 // anchor makes the names above the sessions durable, from the data directory up, once: Open, or a process that died

@@ -12,15 +12,18 @@ import (
 )
 
 // open prepares the log for writing: it is opened for that, if it exists, and cut behind its last whole record. The
-// caller holds the session's lock. referenced gives the offset of the last record that an entry relies on, -1 for
-// none; it is asked for only when something is to be cut.
-func (l *literals) open(referenced func() (int64, error)) error {
+// caller holds the session's lock. newest is the offset of the last record that the newest entries rely on, -1 for
+// none; referenced gives that of all entries, and is asked only when something is to be cut.
+func (l *literals) open(newest int64, referenced func() (int64, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.own = true
 	f, err := l.fs.Edit(l.name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && newest < 0 {
 		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.corrupt(0, errors.New("the file is missing, and entries rely on it"))
 	}
 	if err != nil {
 		return err
@@ -32,6 +35,9 @@ func (l *literals) open(referenced func() (int64, error)) error {
 	}
 	if err == nil {
 		rest, err = l.dropTorn(rest)
+	}
+	if err == nil && newest >= l.size {
+		err = l.corrupt(l.size, fmt.Errorf("%w, and an entry relies on it", errShort))
 	}
 	if err == nil && rest > 0 {
 		err = l.cut(referenced)

@@ -226,6 +226,14 @@ func zeros(r io.Reader) (bool, error) {
 	}
 }
 
+// relies notes the bodies of a frame.
+func (s *session) relies(f Frame) error {
+	for _, b := range entry.Bodies(f.Fact) {
+		s.body = max(s.body, b.At)
+	}
+	return nil
+}
+
 // resume finds the end of the session's newest file, cuts off an interrupted append, and makes durable what a process
 // wrote before it died.
 func (s *session) resume(d *Dir) error {
@@ -239,7 +247,7 @@ func (s *session) resume(d *Dir) error {
 	c := chain{next: files[0].first}
 	if n := len(files) - 2; n >= 0 { // the newest may be empty; then the one before it ends the chain
 		c.next = files[n].first
-		if err := d.scan(files[n], &c, func(Frame) error { return nil }); err != nil {
+		if err := d.scan(files[n], &c, s.relies); err != nil {
 			return err
 		}
 	}
@@ -253,7 +261,7 @@ func (s *session) resume(d *Dir) error {
 	}
 	s.file, s.path, s.named = f, newest.path, true
 	c.newest = true
-	if err := c.follow(newest, f, func(Frame) error { return nil }); err != nil {
+	if err := c.follow(newest, f, s.relies); err != nil {
 		return err
 	}
 	s.seq, s.sum, s.size = c.next-1, c.prev, c.end
