@@ -24,14 +24,16 @@ type Store interface {
 	Sessions(ctx context.Context) ([]string, error)
 
 	// Lock makes the caller the one writer of a session, which need not exist yet, and repairs what a crash left
-	// unfinished at its end. It does not wait: while there is another writer it returns a BusyError. A session that
-	// is damaged cannot be locked (ErrCorrupt). The caller must call unlock once; it waits for appends under way.
+	// unfinished at its end. It does not wait: while there is another writer it returns a BusyError. A session in
+	// which it meets damage cannot be locked (ErrCorrupt); it reads the newest part only. The caller must call unlock
+	// once; it waits for appends under way.
 	Lock(ctx context.Context, session string) (unlock func() error, err error)
 
-	// Append adds facts as the session's next entries, all or none, crash or not, and returns the sequence number of the last.
-	// It returns after they are durable, with every body that they rely on. The session must be locked
-	// (ErrNotLocked). A context that ends before the append begins prevents it; later it changes nothing. After
-	// an error the session is as before, and appending can be tried again, with bodies that were put again.
+	// Append adds facts as the session's next entries, all or none, crash or not, and returns the sequence number of
+	// the last. It returns after they are durable, with every body that they rely on. The session must be locked
+	// (ErrNotLocked). A context that ends before the append begins prevents it; later it changes nothing. After an
+	// error the session is as before, and appending can be tried again, with bodies that were put again; only when
+	// the disk refused to take back what was written may it be there, whole, after the death of the process.
 	Append(ctx context.Context, session string, facts ...entry.Fact) (entry.Seq, error)
 
 	// Put stores a body's bytes by difference to what the session holds. They are durable when an entry that names
