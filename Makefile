@@ -18,10 +18,20 @@ endif
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# How the command is built, wherever it goes.
+define compile
+@version=$$(git describe --tags --always --dirty 2>/dev/null) || version=; \
+CGO_ENABLED=0 $(GO) $(1) -trimpath -buildvcs=false -ldflags "$${version:+-X main.version=$$version}" $(2) ./cmd/ambit
+endef
+
 .PHONY: build
 build: ## build bin/ambit
-	@version=$$(git describe --tags --always --dirty 2>/dev/null) || version=; \
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$${version:+-X main.version=$$version}" -o bin/ambit ./cmd/ambit
+	$(call compile,build,-o bin/ambit)
+
+.PHONY: install
+install: ## install ambit where go install puts commands
+	$(call compile,install,)
+	@bin=$$($(GO) env GOBIN); echo "installed $${bin:-$$($(GO) env GOPATH)/bin}/ambit"
 
 .PHONY: demo
 demo: build ## record a scripted agent's work offline, then prove every byte of it

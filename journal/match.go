@@ -6,8 +6,6 @@ import (
 )
 
 const (
-	// sampleLen is the length of the text that a sample's hash covers, in bytes.
-	sampleLen = 64
 	// sampleRate is how many places there are to a sample, at the mean. Samples are chosen by their hash, so that the
 	// same text has the same ones wherever it stands, and only they are looked up: of 192 bytes that are known, 98 in
 	// 100 hold one.
@@ -40,7 +38,7 @@ var gear = func() (table [256]uint64) {
 // sample is a place in a text, named by what stands before it.
 type sample struct {
 	end  int    // offset of the byte behind the text that the hash covers
-	hash uint64 // of the sampleLen bytes before end
+	hash uint64 // of the 64 bytes before end
 }
 
 // samples adds a text's samples to a list. h is the hash of what stands before the text; the new one is returned too.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
+	"ambit/internal/pool"
 	"ambit/journal"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ type checkReport struct {
 	Rebuilt       int                `json:"rebuilt"`
 	Reconstructed int                `json:"reconstructed"`
 	BodyBytes     int64              `json:"body_bytes"`
+	Missing       int                `json:"missing"` // requests and responses that passed unrecorded
 	Mismatches    []journal.Mismatch `json:"mismatches"`
 	Damage        []journal.Damage   `json:"damage"`
 }
@@ -28,6 +31,8 @@ func newCheck(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [SESSION…]",
 		Short: "Verify every entry and rebuild every body of all or some sessions",
+		Long: "Verify every entry and rebuild every body of all or some sessions. What passed unrecorded is counted; it is no\n" +
+			"damage.\n\n" + sessionHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := e.check(c.Context(), args)
 			if err != nil {
@@ -62,7 +67,7 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 		return total, err
 	}
 	defer d.Close()
-	names, err := some(ctx, d, args)
+	names, err := e.some(ctx, d, args)
 	if err != nil {
 		return total, err
 	}
@@ -70,6 +75,9 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 		r, err := d.Check(ctx, name)
 		if ctx.Err() != nil {
 			return total, err
+		}
+		if errors.Is(err, journal.ErrNoSession) && len(args) == 0 {
+			continue // it was removed since they were listed
 		}
 		if err != nil { // it cannot be read; the others are checked all the same
 			r.Damage = append(r.Damage, journal.Damage{Session: name, Cause: err.Error()})
@@ -81,6 +89,9 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 		total.BodyBytes += r.Bytes
 		total.Mismatches = append(total.Mismatches, r.Mismatches...)
 		total.Damage = append(total.Damage, r.Damage...)
+		if p, err := pool.Load(ctx, d, name); err == nil || errors.Is(err, journal.ErrCorrupt) {
+			total.Missing += p.Missing
+		}
 	}
 	return total, nil
 }
@@ -92,6 +103,10 @@ func (e *env) printCheck(r checkReport) {
 	fmt.Fprintf(e.out, "%s, %s, %s (%s bytes): %s rebuild to the SHA-256 taken when they passed\n",
 		plural(r.Sessions, "session", "sessions"), plural(r.Entries, "entry", "entries"), plural(r.Bodies, "body", "bodies"),
 		count(r.BodyBytes), count(r.Rebuilt))
+	if r.Missing > 0 {
+		fmt.Fprintf(e.out, "%s passed unrecorded; the gap entries of %s log say why\n",
+			plural(r.Missing, "request or response", "requests or responses"), e.self())
+	}
 	for _, x := range r.Damage[:min(shown, len(r.Damage))] {
 		if x.File == "" {
 			e.say("session %s cannot be read: %s", x.Session, x.Cause)
@@ -103,8 +118,14 @@ func (e *env) printCheck(r checkReport) {
 		e.say("session %s, %s: the body does not rebuild: %s", m.Session, m.Ref, m.Cause)
 	}
 	if len(r.Damage) > shown || len(r.Mismatches) > shown {
-		e.say("%s and %s in all", plural(len(r.Damage), "damaged place", "damaged places"),
-			plural(len(r.Mismatches), "body that does not rebuild", "bodies that do not rebuild"))
-		e.hint("ambit check --json lists them")
+		var all []string
+		if n := len(r.Damage); n > 0 {
+			all = append(all, plural(n, "damaged place", "damaged places"))
+		}
+		if n := len(r.Mismatches); n > 0 {
+			all = append(all, plural(n, "body that does not rebuild", "bodies that do not rebuild"))
+		}
+		e.say("%s in all", strings.Join(all, " and "))
+		e.hint("%s check --json lists them", e.self())
 	}
 }

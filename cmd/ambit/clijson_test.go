@@ -86,8 +86,8 @@ func members(at string, v any, found map[string]string) error {
 	return nil
 }
 
-// fullHome makes a data directory that gives every member something to say: a session with every kind of entry, and
-// two that are damaged.
+// fullHome makes a data directory that gives every member something to say: a session with every kind of entry,
+// two that are damaged, and one that cannot be read.
 func fullHome(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -137,6 +137,9 @@ func fullHome(t *testing.T) string {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "sessions/d-unreadable/entries/000000000001.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

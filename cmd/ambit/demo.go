@@ -27,7 +27,7 @@ func newDemo(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Let a scripted agent work through the proxy, offline, then show and prove what was recorded",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return e.demo(c.Context()) },
 	}
 }
@@ -62,8 +62,18 @@ func (e *env) demo(ctx context.Context) error {
 	if err := e.demoProof(ctx, name); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.out, "\nNext:    ambit log %[1]s\n         ambit request %[1]s 12\n         ambit up, and point your own agent at it\nRemove:  rm -r %[2]s\n", name, shellQuote(d.Folder(name)))
+	e.demoNext(name, d.Folder(name))
 	return nil
+}
+
+// demoNext says what may be typed next, as it has to be typed here.
+func (e *env) demoNext(name, folder string) {
+	self := e.self()
+	if dir, err := e.home(); err == nil && e.getenv("AMBIT_HOME") != "" {
+		self = "AMBIT_HOME=" + shellQuote(dir) + " " + self
+	}
+	fmt.Fprintf(e.out, "\nNext:    %[1]s log %[2]s\n         %[1]s request %[2]s 12\n         %[1]s up\n", self, name)
+	fmt.Fprintf(e.out, "         (the last says where to point your own agent, and records it)\nRemove:  rm -r %s\n", shellQuote(folder))
 }
 
 // demoRecord lets the agent work through a proxy in front of a scripted provider and returns the session.
@@ -79,7 +89,7 @@ func (e *env) demoRecord(ctx context.Context, d *journal.Dir, dir, scratch strin
 	defer stopModel()
 	s, err := server.New(server.Options{
 		Store: d, Upstreams: map[string]string{"anthropic": "http://" + model}, Secret: key, Now: e.now,
-		Title: "demo " + e.now().Local().Format(time.DateTime), Log: slog.New(slog.NewTextHandler(e.err, nil)),
+		Title: "demo " + e.now().Local().Format(time.DateTime), Log: slog.New(saying{e: e}),
 	})
 	if err != nil {
 		return "", demoResult{}, err
@@ -166,6 +176,8 @@ func (e *env) demoExchanges(ctx context.Context, d *journal.Dir, name string, p 
 		t.row(strconv.Itoa(r.N), r.Kind, status(r.Status), count(r.BodyBytes), count(r.ResponseBytes), in, read, written, out, shared, where)
 	}
 	t.flush()
+	fmt.Fprintf(e.out, "\n  SHARED: how much of the messages request before it a request repeats, byte for byte from its start.\n"+
+		"  FIRST DIFFERS AT: the member in which its first other byte stands; empty: nothing differs, or not a messages request.\n")
 	return nil
 }
 

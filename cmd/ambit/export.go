@@ -10,7 +10,8 @@ func newExport(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export SESSION",
 		Short: "Print a session as JSON lines: its frames, and each body before the first frame that relies on it",
-		Args:  cobra.ExactArgs(1),
+		Long:  "Print a session as JSON lines: its frames, and each body before the first frame that relies on it.\n\n" + sessionHelp,
+		Args:  oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			d, name, err := e.one(c.Context(), args[0])
 			if err != nil {
@@ -18,7 +19,7 @@ func newExport(e *env) *cobra.Command {
 			}
 			defer d.Close()
 			if err := journal.Export(c.Context(), d, name, e.out); err != nil {
-				return damaged(err)
+				return e.damaged(err)
 			}
 			return nil
 		},

@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"ambit/entry"
 	"ambit/journal"
 )
 
@@ -45,13 +47,20 @@ func (e *env) read(progress func(journal.Report)) (*journal.Dir, error) {
 	}
 	d, err := journal.Open(dir, journal.Options{Existing: true, Progress: progress})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &hintError{fmt.Errorf("nothing is recorded in %s: %w", dir, fs.ErrNotExist), "ambit demo records a session"}
+		return nil, &hintError{nothingError(dir), e.self() + " demo records a session"}
 	}
 	return d, err
 }
 
-// session finds the session that an argument names: by its name, by the beginning of exactly one name, or as "last".
-func session(ctx context.Context, d *journal.Dir, arg string) (string, error) {
+// nothingError says that there is no store in a directory.
+type nothingError string
+
+func (e nothingError) Error() string { return "nothing is recorded in " + string(e) }
+func (e nothingError) Unwrap() error { return fs.ErrNotExist }
+
+// session finds the session that an argument names: by its name, as "last", by the beginning of exactly one name, or by
+// its title, of which the newest counts.
+func (e *env) session(ctx context.Context, d *journal.Dir, arg string) (string, error) {
 	all, err := d.Sessions(ctx)
 	if err != nil {
 		return "", err
@@ -68,15 +77,30 @@ func session(ctx context.Context, d *journal.Dir, arg string) (string, error) {
 	if arg == "last" && len(all) > 0 {
 		return all[len(all)-1], nil
 	}
-	const hint = "ambit sessions lists them; the beginning of a name is enough, and last is the newest"
-	switch len(found) {
-	case 1:
+	if len(found) == 1 {
 		return found[0], nil
-	case 0:
-		return "", &hintError{fmt.Errorf("no session %q", arg), hint}
-	default:
-		return "", &hintError{fmt.Errorf("%d sessions begin with %q", len(found), arg), hint}
 	}
+	for _, s := range slices.Backward(all) {
+		if arg != "" && title(ctx, d, s) == arg {
+			return s, nil
+		}
+	}
+	hint := e.self() + " sessions lists them; a title or the beginning of a name is enough, and last is the one begun last"
+	if len(found) == 0 {
+		return "", &hintError{fmt.Errorf("no session %q", arg), hint}
+	}
+	return "", &hintError{fmt.Errorf("%d sessions begin with %q", len(found), arg), hint}
+}
+
+// title is a session's title; empty when it has none, or none can be read.
+func title(ctx context.Context, d *journal.Dir, name string) string {
+	for f, err := range d.Read(ctx, name, 0) {
+		if first, ok := f.Fact.(*entry.Session); ok && err == nil {
+			return first.Title
+		}
+		break
+	}
+	return ""
 }
 
 // one opens the store for reading and finds one session in it. The caller closes the store.
@@ -85,7 +109,7 @@ func (e *env) one(ctx context.Context, arg string) (*journal.Dir, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	name, err := session(ctx, d, arg)
+	name, err := e.session(ctx, d, arg)
 	if err != nil {
 		d.Close()
 		return nil, "", err
@@ -93,18 +117,20 @@ func (e *env) one(ctx context.Context, arg string) (*journal.Dir, string, error)
 	return d, name, nil
 }
 
-// some returns the sessions that arguments name, all of them when there are none.
-func some(ctx context.Context, d *journal.Dir, args []string) ([]string, error) {
+// some returns the sessions that arguments name, each once; all of them when there are no arguments.
+func (e *env) some(ctx context.Context, d *journal.Dir, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return d.Sessions(ctx)
 	}
 	var names []string
 	for _, arg := range args {
-		name, err := session(ctx, d, arg)
+		name, err := e.session(ctx, d, arg)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, name)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names, nil
 }
@@ -118,7 +144,7 @@ func secret(dir string) ([]byte, error) {
 		return key, nil
 	}
 	if err == nil {
-		return nil, &hintError{fmt.Errorf("%s is damaged: it has %d bytes, not 32", name, len(key)), "delete it; clients that do not name their sessions then begin new ones"}
+		return nil, &hintError{fmt.Errorf("%s is damaged: it has %d bytes, not 32", name, len(key)), "delete it; clients whose session the URL does not name then begin new ones"}
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -73,35 +73,44 @@ func appendFacts(t *testing.T, d *journal.Dir, name string, facts ...entry.Fact)
 }
 
 func TestSession(t *testing.T) {
-	d := madeSessions(t, t.TempDir(), "20260101-a", "20260101-ab", "20260102-b", "last-one")
+	d := madeSessions(t, t.TempDir(), "20260101-a", "20260101-ab", "20260102-b")
+	for name, title := range map[string]string{
+		"20260103-c": "mine", "20260104-d": "mine", "20260105-e": "2026", "20260106-f": "20260101-a", "last-one": "last", "last-two": "20260102",
+	} {
+		appendFacts(t, d, name, &entry.Session{ID: name, Title: title}, &entry.Gap{})
+	}
+	e, _, _ := testEnv(nil)
+	e.name = "bin/ambit"
 	for arg, want := range map[string]string{
 		"20260101-a":  "20260101-a", // the name itself, though another begins with it
 		"20260101-ab": "20260101-ab",
-		"20260102":    "20260102-b",
-		"last":        "last-one",
-		"last-":       "last-one",
+		"20260102":    "20260102-b", // the beginning of a name goes before a title
+		"last":        "last-two",   // not the one that has it for its title
+		"last-o":      "last-one",
+		"mine":        "20260104-d", // a title: the newest that has it
+		"2026":        "20260105-e", // a title, where the beginning of several names is none of them
 	} {
-		if got, err := session(t.Context(), d, arg); err != nil || got != want {
+		if got, err := e.session(t.Context(), d, arg); err != nil || got != want {
 			t.Errorf("%q is %q (%v), want %q", arg, got, err, want)
 		}
 	}
 	for arg, want := range map[string]string{
-		"2026": `3 sessions begin with "2026"`, "": `no session ""`, "c": `no session "c"`, "../x": `no session "../x"`,
+		"20260": `7 sessions begin with "20260"`, "min": `no session "min"`, "": `no session ""`, "c": `no session "c"`, "../x": `no session "../x"`,
 		"LAST": `no session "LAST"`, "20260102-b/": `no session "20260102-b/"`, "*": `no session "*"`,
 	} {
-		_, err := session(t.Context(), d, arg)
+		_, err := e.session(t.Context(), d, arg)
 		var hinted *hintError
-		if !errors.As(err, &hinted) || err.Error() != want {
+		if !errors.As(err, &hinted) || err.Error() != want || !strings.HasPrefix(hinted.hint, "bin/ambit sessions ") {
 			t.Errorf("%q: %v, want %s", arg, err, want)
 		}
 	}
-	if names, err := some(t.Context(), d, nil); err != nil || len(names) != 4 {
+	if names, err := e.some(t.Context(), d, nil); err != nil || len(names) != 9 {
 		t.Errorf("all sessions are %v, %v", names, err)
 	}
-	if names, err := some(t.Context(), d, []string{"last", "20260102"}); err != nil || strings.Join(names, " ") != "last-one 20260102-b" {
+	if names, err := e.some(t.Context(), d, []string{"last", "20260102", "last-t"}); err != nil || strings.Join(names, " ") != "last-two 20260102-b" {
 		t.Errorf("some sessions are %v, %v", names, err)
 	}
-	if _, err := session(t.Context(), madeSessions(t, t.TempDir()), "last"); err == nil {
+	if _, err := e.session(t.Context(), madeSessions(t, t.TempDir()), "last"); err == nil {
 		t.Error("no session is the last of none")
 	}
 }

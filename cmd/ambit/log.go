@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ func newLog(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log SESSION",
 		Short: "Print a session's entries in order",
-		Args:  cobra.ExactArgs(1),
+		Long:  "Print a session's entries in order.\n\n" + sessionHelp,
+		Args:  oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			d, name, err := e.one(c.Context(), args[0])
 			if err != nil {
@@ -26,7 +28,7 @@ func newLog(e *env) *cobra.Command {
 			defer d.Close()
 			for f, err := range d.Read(c.Context(), name, 0) {
 				if err != nil {
-					return damaged(err)
+					return e.damaged(err)
 				}
 				if err := e.printEntry(f, asJSON); err != nil {
 					return err
@@ -39,8 +41,12 @@ func newLog(e *env) *cobra.Command {
 	return c
 }
 
-func damaged(err error) error {
-	return &hintError{err, "ambit check says what is damaged; nothing was changed"}
+// damaged adds to damage what to do about it. What merely could not be read is not called damaged.
+func (e *env) damaged(err error) error {
+	if !errors.Is(err, journal.ErrCorrupt) {
+		return err
+	}
+	return &hintError{err, e.self() + " check says what is damaged; nothing was changed"}
 }
 
 func (e *env) printEntry(f journal.Frame, asJSON bool) error {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type env struct {
 	err    io.Writer
 	getenv func(string) string
 	now    func() time.Time
+	name   string // how the command was called, as a shell takes it; empty means ambit
 }
 
 // The exit statuses.
@@ -35,7 +37,8 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	e := &env{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now}
+	context.AfterFunc(ctx, stop) // so that a second signal ends the process at once
+	e := &env{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, name: spelling(os.Args[0])}
 	status := run(ctx, e, os.Args[1:])
 	stop()
 	os.Exit(status)
@@ -43,24 +46,31 @@ func main() {
 
 // run is the whole command: it does what the arguments say and returns the exit status.
 func run(ctx context.Context, e *env, args []string) int {
+	out := &output{to: e.out}
+	world := *e
+	world.out = out
+	e = &world
 	started := false
 	root := newRoot(e, func() { started = true })
+	root.SetOut(unfailing{out})
 	root.SetArgs(args)
 	called, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	switch {
+	case err != nil && (!started || errors.As(err, &usage)):
+		e.say("%v", err)
+		e.hint("%s", usageHint(e, root, called, args))
+		return exitUsage
+	case out.failed != nil:
+		e.say("cannot print the answer: %v", out.failed)
+		return exitFail
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errReported):
 		return exitFail
-	case !started || errors.As(err, &usage):
-		e.say("%v", err)
-		if near := root.SuggestionsFor(first(args)); called == root && len(near) > 0 {
-			e.hint("%s %s", root.Name(), near[0])
-		} else {
-			e.hint("%s --help", called.CommandPath())
-		}
-		return exitUsage
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		e.say("interrupted")
+		return exitFail
 	}
 	e.say("%v", err)
 	var hinted *hintError
@@ -70,6 +80,40 @@ func run(ctx context.Context, e *env, args []string) int {
 	return exitFail
 }
 
+// usageHint says what to type instead of a call that cannot be right.
+func usageHint(e *env, root, called *cobra.Command, args []string) string {
+	if called.Name() == "help" && len(args) > 0 {
+		called, args = root, args[1:]
+	}
+	if near := root.SuggestionsFor(first(args)); called == root && len(near) > 0 {
+		return e.self() + " " + near[0]
+	}
+	return e.self() + strings.TrimPrefix(called.CommandPath(), root.Name()) + " --help"
+}
+
+// output is standard output. It keeps the first error, so that a command fails whose answer did not arrive whole.
+type output struct {
+	to     io.Writer
+	failed error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.failed != nil {
+		return 0, o.failed
+	}
+	n, err := o.to.Write(p)
+	o.failed = err
+	return n, err
+}
+
+// unfailing hides errors from those who would print them; run reports them.
+type unfailing struct{ to io.Writer }
+
+func (u unfailing) Write(p []byte) (int, error) {
+	u.to.Write(p)
+	return len(p), nil
+}
+
 // newRoot makes the command and everything below it; started is called before a command runs, once its arguments
 // were found right.
 func newRoot(e *env, started func()) *cobra.Command {
@@ -77,7 +121,10 @@ func newRoot(e *env, started func()) *cobra.Command {
 		Use:   "ambit",
 		Short: "Record what an agent sends and receives, and prove every byte of it",
 		Long: "Ambit keeps everything that an agent session ever saw in a durable journal.\n" +
-			"Start with ambit demo, then ambit up and point your agent at it.",
+			"Start with ambit demo, then ambit up and point your agent at it.\n\n" +
+			sessionHelp + "\n\n" +
+			"AMBIT_HOME    where everything is kept; without it in .ambit in the home directory\n" +
+			"AMBIT_TOKEN   what ambit up wants of every request; see ambit up --help",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		DisableSuggestions:         true, // they take several lines; run makes a hint of them
@@ -88,6 +135,7 @@ func newRoot(e *env, started func()) *cobra.Command {
 	root.SetIn(e.in)
 	root.SetOut(e.out)
 	root.SetErr(e.err)
+	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
 		newDemo(e), newUp(e), newSessions(e), newLog(e), newRequest(e), newCheck(e), newReindex(e), newExport(e), newVersion(e),
 	)
@@ -100,6 +148,22 @@ func first(args []string) string {
 		return ""
 	}
 	return args[0]
+}
+
+// spelling is how a command was called, for a shell: by a path where it was called by one.
+func spelling(arg string) string {
+	if strings.Contains(arg, "/") {
+		return shellQuote(arg)
+	}
+	return "ambit"
+}
+
+// self is how to call this command again.
+func (e *env) self() string {
+	if e.name == "" {
+		return "ambit"
+	}
+	return e.name
 }
 
 // say writes one line for people, whatever recorded text it quotes.

@@ -31,6 +31,7 @@ type upstreamAnswer struct {
 	header http.Header
 	body   []byte
 	hold   chan struct{} // the answer waits until this is closed; nil for at once
+	came   func()        // called before it waits; nil for nothing
 }
 
 // upstreamAsked is one request as it reached an upstream.
@@ -54,6 +55,9 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.mu.Unlock()
 	if !ok {
 		a = upstreamAnswer{status: http.StatusNotFound, body: []byte(`{"type":"error","error":{"type":"not_found_error","message":"no answer is written for this"}}`)}
+	}
+	if a.came != nil {
+		a.came()
 	}
 	if a.hold != nil {
 		select {
@@ -124,18 +128,42 @@ type upOutput struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
 	where chan string // gets the address once
+	want  string      // what somebody waits for
+	heard chan struct{}
 }
 
-var listening = regexp.MustCompile(`(?m)^ambit: listening on (http://\S+),`)
+// hears closes a channel once a process has said something.
+func (o *upOutput) hears(text string) <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.want, o.heard = text, make(chan struct{})
+	heard := o.heard
+	o.look()
+	return heard
+}
+
+func (o *upOutput) look() {
+	if o.heard != nil && bytes.Contains(o.text.Bytes(), []byte(o.want)) {
+		close(o.heard)
+		o.heard = nil
+	}
+}
+
+var listening = regexp.MustCompile(`(?m)^ambit: listening on (?:(http://\S+)|all addresses, port (\d+)),`)
 
 func (o *upOutput) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.text.Write(p)
 	if m := listening.FindSubmatch(o.text.Bytes()); m != nil && o.where != nil {
-		o.where <- string(m[1])
+		where := string(m[1])
+		if where == "" {
+			where = "http://127.0.0.1:" + string(m[2])
+		}
+		o.where <- where
 		o.where = nil
 	}
+	o.look()
 	return len(p), nil
 }
 

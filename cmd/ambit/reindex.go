@@ -22,6 +22,7 @@ func newReindex(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reindex [SESSION…]",
 		Short: "Delete the derived state of all or some sessions and fold it again from their journals",
+		Long:  "Delete the derived state of all or some sessions and fold it again from their journals.\n\n" + sessionHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := e.reindex(c.Context(), args)
 			if err != nil {
@@ -48,7 +49,7 @@ func (e *env) reindex(ctx context.Context, args []string) (reindexReport, error)
 		return report, err
 	}
 	defer d.Close()
-	names, err := some(ctx, d, args)
+	names, err := e.some(ctx, d, args)
 	if err != nil {
 		return report, err
 	}
@@ -57,7 +58,7 @@ func (e *env) reindex(ctx context.Context, args []string) (reindexReport, error)
 	for _, name := range names {
 		p, err := pool.Fresh(ctx, d, name)
 		if err != nil {
-			return report, damaged(err) // what was derived before stays as it was
+			return report, e.damaged(err) // what was derived before stays as it was
 		}
 		if err := d.DropDerived(name); err != nil {
 			return report, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"ambit/entry"
@@ -37,7 +38,17 @@ func newRequest(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "request SESSION [N]",
 		Short: "Print the exact bytes of request N, or of its response; or list all requests",
-		Args:  cobra.RangeArgs(1, 2),
+		Long: "Print the exact bytes of request N, or of its response; or list all requests.\n" +
+			"N is a number of the list, with or without a #.\n\n" + sessionHelp,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return misused("request: takes a SESSION and one number, not %d arguments", len(args))
+			}
+			if len(args) == 0 {
+				return misused("request: name a SESSION, or last, and a request's number or --list")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if list == (len(args) == 2) {
 				return misused("give a request's number, or --list")
@@ -45,10 +56,13 @@ func newRequest(e *env) *cobra.Command {
 			if list && response {
 				return misused("--response goes with a request's number")
 			}
+			if response && asJSON {
+				return misused("--response prints the response's bytes; --json alone says what is known of it")
+			}
 			n := 0
 			if !list {
 				var err error
-				if n, err = strconv.Atoi(args[1]); err != nil || n < 1 {
+				if n, err = strconv.Atoi(strings.TrimPrefix(args[1], "#")); err != nil || n < 1 {
 					return misused("%q is not the number of a request: they count from 1", args[1])
 				}
 			}
@@ -57,7 +71,7 @@ func newRequest(e *env) *cobra.Command {
 	}
 	c.Flags().BoolVar(&list, "list", false, "list all requests of the session")
 	c.Flags().BoolVar(&response, "response", false, "print the response instead of the request")
-	c.Flags().BoolVar(&asJSON, "json", false, "print what is known of the request, or the list, as one JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print what is known of the request and its response, or the list, as one JSON object")
 	return c
 }
 
@@ -76,14 +90,14 @@ func (e *env) request(ctx context.Context, arg string, n int, response, asJSON b
 		if err := e.printRequests(p, asJSON); err != nil || loadErr == nil {
 			return err
 		}
-		return damaged(loadErr)
+		return e.damaged(loadErr)
 	}
 	x := p.Exchange(n)
 	if x == nil {
 		if loadErr != nil {
-			return damaged(loadErr)
+			return e.damaged(loadErr)
 		}
-		return &hintError{fmt.Errorf("session %s has no request %d", name, n), "ambit request " + name + " --list shows them"}
+		return &hintError{fmt.Errorf("session %s has no request %d", name, n), e.self() + " request " + name + " --list shows them"}
 	}
 	if asJSON {
 		return e.printJSON(rowOf(x))
@@ -117,7 +131,7 @@ func (e *env) printBody(ctx context.Context, d *journal.Dir, name string, x *poo
 	}
 	bytes, err := d.Body(ctx, name, *body)
 	if err != nil {
-		return damaged(err)
+		return e.damaged(err)
 	}
 	_, err = e.out.Write(bytes)
 	return err

@@ -8,20 +8,22 @@ import (
 	"time"
 
 	"ambit/internal/pool"
+	"ambit/journal"
 
 	"github.com/spf13/cobra"
 )
 
 // sessionRow is one session in the answer of ambit sessions.
 type sessionRow struct {
-	Session  string    `json:"session"`
-	Title    string    `json:"title"`
-	Client   string    `json:"client"`
-	Entries  int       `json:"entries"`
-	Requests int       `json:"requests"`
-	Missing  int       `json:"missing"`
-	Updated  time.Time `json:"updated,omitzero"`
-	Damage   string    `json:"damage,omitempty"`
+	Session    string    `json:"session"`
+	Title      string    `json:"title"`
+	Client     string    `json:"client"`
+	Entries    int       `json:"entries"`
+	Requests   int       `json:"requests"`
+	Missing    int       `json:"missing"`
+	Updated    time.Time `json:"updated,omitzero"`
+	Damage     string    `json:"damage,omitempty"`
+	Unreadable string    `json:"unreadable,omitempty"`
 }
 
 func newSessions(e *env) *cobra.Command {
@@ -29,7 +31,7 @@ func newSessions(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the recorded sessions, oldest first",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rows, err := e.sessionRows(c.Context())
 			if err != nil {
@@ -69,8 +71,13 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 			Session: name, Title: p.Session.Title, Client: p.Session.Client, Entries: int(p.Seq), Requests: len(p.Exchanges),
 			Missing: p.Missing, Updated: p.Updated,
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, journal.ErrNoSession):
+			continue // it was removed since they were listed
+		case errors.Is(err, journal.ErrCorrupt):
 			row.Damage = err.Error()
+		case err != nil:
+			row.Unreadable = err.Error()
 		}
 		rows = append(rows, row)
 	}
@@ -80,7 +87,7 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 func (e *env) printSessions(rows []sessionRow) {
 	if len(rows) == 0 {
 		e.say("nothing is recorded yet")
-		e.hint("ambit demo records a session; ambit up records your agent's")
+		e.hint("%[1]s demo records a session; %[1]s up records your agent's", e.self())
 		return
 	}
 	t := e.table("SESSION", ">REQUESTS", ">ENTRIES", "UPDATED", "CLIENT", "TITLE")
@@ -91,6 +98,9 @@ func (e *env) printSessions(rows []sessionRow) {
 	for _, r := range rows {
 		if r.Damage != "" {
 			e.say("session %s is damaged, the row shows what comes before: %s", r.Session, r.Damage)
+		}
+		if r.Unreadable != "" {
+			e.say("session %s cannot be read, the row shows what comes before: %s", r.Session, r.Unreadable)
 		}
 		if r.Missing > 0 {
 			e.say("session %s lacks %s that passed unrecorded", r.Session, plural(r.Missing, "request or response", "requests or responses"))

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -35,17 +36,34 @@ func newUp(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "up",
 		Short: "Pass an agent's requests on to its provider, unchanged, and record them",
-		Long: "Up listens on 127.0.0.1:7788. Point an agent at http://127.0.0.1:7788/anthropic, /openai/v1 or /gemini\n" +
-			"instead of the provider, and work as always. Put /s/NAME behind the provider's name to name a session.\n" +
-			"Beyond this machine it answers only to those who bring the token (--token, or AMBIT_TOKEN).",
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return e.up(c.Context(), f) },
+		Long:  upHelp(),
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return e.up(c.Context(), f) },
 	}
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:7788", "listen on HOST:PORT")
 	c.Flags().StringVar(&f.policy, "policy", "record", "what may be done to requests; this version has record: nothing")
-	c.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "NAME=URL: where /NAME leads; may be given several times")
+	c.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "NAME=URL: where /NAME leads, a new route or another place for one; may be given several times")
 	c.Flags().StringVar(&f.token, "token", "", "what every request must bring; AMBIT_TOKEN sets it without showing it to other processes")
 	return c
+}
+
+// upHelp explains ambit up.
+func upHelp() string {
+	routes := ""
+	upstreams := server.DefaultUpstreams()
+	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
+		routes += fmt.Sprintf("  %-11s %s\n", "/"+name, upstreams[name])
+	}
+	return "Up listens on 127.0.0.1:7788. Point an agent at http://127.0.0.1:7788/anthropic, /openai/v1 or /gemini\n" +
+		"instead of the provider, and work as always. The routes lead to\n\n" + routes + "\n" +
+		"--upstream replaces where one leads, or adds one. On the way there HTTP_PROXY, HTTPS_PROXY and NO_PROXY hold.\n\n" +
+		"Put /s/NAME behind the provider's name to name a session: 1 to 64 printable ASCII characters, percent-encoded\n" +
+		"where a URL wants it. What has this name goes into one session, and the other commands find it by this title.\n\n" +
+		"On an address that other machines reach it wants a token, from --token or AMBIT_TOKEN, and answers only to those\n" +
+		"who bring it: in the header X-Ambit-Token, or as /t/TOKEN behind the provider's name.\n\n" +
+		"Several may record into one data directory. A session has one writer at a time; what another one gets for it goes\n" +
+		"into a new session.\n\n" +
+		"Ctrl-C stops it: requests under way have five seconds to end. Another Ctrl-C ends it at once."
 }
 
 func (e *env) up(ctx context.Context, f upFlags) error {
@@ -59,9 +77,12 @@ func (e *env) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	host, _, err := net.SplitHostPort(f.addr)
+	host, port, err := net.SplitHostPort(f.addr)
 	if err != nil {
 		return misused("address %q: want HOST:PORT", f.addr)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return misused("address %q: a port is a number up to 65535", f.addr)
 	}
 	local := loopback(host)
 	if !local && f.token == "" {
@@ -103,22 +124,81 @@ func (e *env) serve(ctx context.Context, l net.Listener, o server.Options) error
 		return errors.Join(err, l.Close(), d.Close())
 	}
 	o.Store, o.Version, o.Now = d, version, e.now
-	o.Log = slog.New(slog.NewTextHandler(e.err, nil))
+	o.Log = slog.New(saying{e: e})
 	s, err := server.New(o)
 	if err != nil {
 		return errors.Join(misused("%v", err), l.Close(), d.Close())
 	}
-	e.welcome(l.Addr().String(), dir, o.Upstreams)
-	err = s.Serve(ctx, l, grace)
-	return errors.Join(err, s.Close(), d.Close())
+	e.welcome(l.Addr().String(), dir, o)
+	ended := make(chan struct{})
+	said := make(chan struct{})
+	go func() {
+		e.stopping(ctx, ended)
+		close(said)
+	}()
+	err = errors.Join(s.Serve(ctx, l, grace), s.Close())
+	close(ended)
+	<-said
+	e.farewell(s)
+	return errors.Join(err, d.Close())
+}
+
+// stopping says what is waited for when the end takes a while. It returns when that has come.
+func (e *env) stopping(ctx context.Context, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	patience := time.NewTimer(200 * time.Millisecond)
+	defer patience.Stop()
+	select {
+	case <-ended:
+		return
+	case <-patience.C:
+	}
+	e.say("stopping: waiting up to %d seconds for requests under way, and for what passed to be recorded; Ctrl-C again ends at once", grace/time.Second)
+	<-ended
+}
+
+// farewell says what was recorded.
+func (e *env) farewell(s *server.Server) {
+	requests, sessions, missed := s.Recorded()
+	missing := "nothing was missed"
+	if missed > 0 {
+		missing = plural(missed, "request or response", "requests or responses") + " passed unrecorded"
+	}
+	e.say("recorded %s in %s; %s", plural(requests, "request", "requests"), plural(sessions, "session", "sessions"), missing)
 }
 
 // welcome says what listens where, and how to use it.
-func (e *env) welcome(addr, dir string, upstreams map[string]string) {
-	e.say("listening on http://%s, recording into %s", addr, dir)
-	fmt.Fprintf(e.err, "  ANTHROPIC_BASE_URL=http://%[1]s/anthropic\n  OPENAI_BASE_URL=http://%[1]s/openai/v1\n  GOOGLE_GEMINI_BASE_URL=http://%[1]s/gemini\n", addr)
-	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
-		fmt.Fprintf(e.err, "  /%s leads to %s\n", name, upstreams[name])
+func (e *env) welcome(addr, dir string, o server.Options) {
+	everywhere := false
+	if host, port, err := net.SplitHostPort(addr); err == nil {
+		ip, err := netip.ParseAddr(host)
+		everywhere = err == nil && ip.IsUnspecified()
+		if everywhere {
+			addr = "HOST:" + port
+			e.say("listening on all addresses, port %s, recording into %s", port, dir)
+		}
+	}
+	if !everywhere {
+		e.say("listening on http://%s, recording into %s", addr, dir)
+	}
+	token := ""
+	if o.Token != "" {
+		token = "/t/TOKEN"
+	}
+	fmt.Fprintf(e.err, "  ANTHROPIC_BASE_URL=http://%[1]s/anthropic%[2]s\n  OPENAI_BASE_URL=http://%[1]s/openai%[2]s/v1\n"+
+		"  GOOGLE_GEMINI_BASE_URL=http://%[1]s/gemini%[2]s\n", addr, token)
+	if everywhere {
+		fmt.Fprintln(e.err, "  with this machine's name or address for HOST")
+	}
+	if token != "" {
+		fmt.Fprintln(e.err, "  with the token for TOKEN; or without /t/TOKEN and with the token in the header X-Ambit-Token")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Upstreams)) {
+		fmt.Fprintf(e.err, "  /%s leads to %s\n", name, o.Upstreams[name])
 	}
 }
 
