@@ -103,7 +103,7 @@ func (r *recorder) resume(id, key string) (*writing, error) {
 
 // begin makes a new session.
 func (r *recorder) begin(who identity, at time.Time) (*writing, error) {
-	id, err := NewSession(at, r.rand)
+	id, err := sessionName(at, r.rand)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,8 @@ func (r *recorder) begin(who identity, at time.Time) (*writing, error) {
 	return w, nil
 }
 
-// NewSession makes a session's name: when it begins, UTC, to the millisecond, and four random letters.
-func NewSession(at time.Time, random io.Reader) (string, error) {
+// sessionName makes a session's name: when it begins, UTC, to the millisecond, and four random letters.
+func sessionName(at time.Time, random io.Reader) (string, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", fmt.Errorf("name a session: %w", err)

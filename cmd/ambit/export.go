@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"ambit/journal"
 
 	"github.com/spf13/cobra"
@@ -18,7 +20,9 @@ func newExport(e *env) *cobra.Command {
 				return err
 			}
 			defer d.Close()
-			if err := journal.Export(c.Context(), d, name, e.out); err != nil {
+			bar := e.progress("exporting")
+			defer bar.end()
+			if err := journal.Export(c.Context(), d, name, &counted{to: e.out, bar: bar}); err != nil {
 				return e.damaged(err)
 			}
 			return nil
@@ -26,4 +30,18 @@ func newExport(e *env) *cobra.Command {
 	}
 	c.Flags().Bool("json", true, "accepted for symmetry: an export is always JSON lines")
 	return c
+}
+
+// counted shows how much was written.
+type counted struct {
+	to  io.Writer
+	bar *progress
+	n   int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	c.bar.at(c.n, "%s bytes", count(c.n))
+	return n, err
 }

@@ -28,7 +28,7 @@ func (e *env) progress(what string) *progress {
 	return &progress{e: e, what: what, start: e.now(), said: e.now()}
 }
 
-// at says how many bytes are done.
+// at says what is done, and how many bytes, if they count.
 func (p *progress) at(bytes int64, format string, args ...any) {
 	now := p.e.now()
 	if now.Sub(p.start) < quiet {
@@ -45,8 +45,11 @@ func (p *progress) at(bytes int64, format string, args ...any) {
 	}
 	if now.Sub(p.said) >= calm {
 		p.said = now
-		rate := float64(bytes) / (1 << 20) / now.Sub(p.start).Seconds()
-		p.e.say("%s: %s, %.0f MiB/s", p.what, fmt.Sprintf(format, args...), rate)
+		done := fmt.Sprintf(format, args...)
+		if bytes > 0 {
+			done += fmt.Sprintf(", %.0f MiB/s", float64(bytes)/(1<<20)/now.Sub(p.start).Seconds())
+		}
+		p.e.say("%s: %s", p.what, done)
 	}
 }
 

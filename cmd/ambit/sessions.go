@@ -62,7 +62,10 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	bar := e.progress("reading")
+	defer bar.end()
+	for i, name := range names {
+		bar.at(0, "%s of %s sessions", count(i), count(len(names)))
 		p, err := pool.Load(ctx, d, name)
 		if ctx.Err() != nil {
 			return nil, err
