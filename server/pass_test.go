@@ -81,6 +81,7 @@ var requests = map[string]string{
 	"no rest":          "GET PATH/ HTTP/1.1\r\nHost: HOST\r\n\r\n",
 	"no body":          "POST PATH/v1/messages HTTP/1.1\r\nHost: HOST\r\nContent-Length: 0\r\n\r\n",
 	"chunks":           "POST PATH/v1/messages HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a\r\n5;x=y\r\n\":1}\n\r\n0\r\n\r\n",
+	"trailers":         "POST PATH/v1/messages HTTP/1.1\r\nHost: HOST\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n0\r\nX-Sum: 7\r\n\r\n",
 	"not JSON":         "POST PATH/v1/messages HTTP/1.1\r\nHost: HOST\r\nContent-Length: 8\r\n\r\nnot \xff\x00\r\n",
 	"headers":          "POST PATH/v1/messages HTTP/1.1\r\nHost: HOST\r\nX-Api-Key: k\r\nAuthorization: Bearer b\r\nAnthropic-Beta: a, b\r\nAnthropic-Beta: c\r\nCookie: x=y\r\nX-Empty:\r\nContent-Length: 0\r\n\r\n",
 	"forwarded":        "GET PATH/v1/models HTTP/1.1\r\nHost: HOST\r\nX-Forwarded-For: 10.0.0.1\r\nForwarded: for=x\r\nX-Forwarded-Proto: https\r\n\r\n",

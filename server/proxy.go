@@ -65,6 +65,7 @@ func rewrite(pr *httputil.ProxyRequest) {
 			pr.Out.Header[name] = values
 		}
 	}
+	pr.Out.Trailer = pr.In.Trailer // which is filled when the body has been read
 	pr.Out.Header.Del(tokenHeader)
 	if pr.Out.Body == nil && (pr.Out.Method == http.MethodGet || pr.Out.Method == http.MethodHead || pr.Out.Method == http.MethodOptions) {
 		pr.Out.Body = nothing{} // without a body of any kind the transport would send such a request twice
