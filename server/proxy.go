@@ -67,9 +67,6 @@ func rewrite(pr *httputil.ProxyRequest) {
 	}
 	pr.Out.Trailer = pr.In.Trailer // which is filled when the body has been read
 	pr.Out.Header.Del(tokenHeader)
-	if pr.Out.Body == nil && (pr.Out.Method == http.MethodGet || pr.Out.Method == http.MethodHead || pr.Out.Method == http.MethodOptions) {
-		pr.Out.Body = nothing{} // without a body of any kind the transport would send such a request twice
-	}
 }
 
 // upstreamURL is the upstream's address with what the client asked for behind it, spelled as the client did.
@@ -84,12 +81,6 @@ func (x *exchange) upstreamURL() *url.URL {
 	}
 	return u
 }
-
-// nothing is a body without bytes.
-type nothing struct{}
-
-func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
-func (nothing) Close() error             { return nil }
 
 // watch copies a response while it passes.
 func watch(res *http.Response) error {

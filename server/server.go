@@ -5,7 +5,7 @@
 // the journal behind it, so a full disk stops the recording and never the agent, and leaves a gap entry. Credentials
 // are forwarded and kept nowhere. Only configured upstreams are reached.
 //
-// A Server is safe for concurrent use. It does not edit, retry or cache anything.
+// A Server is safe for concurrent use. It does not edit or cache anything, and sends nothing twice that has a body.
 package server
 
 import (
