@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,14 +57,14 @@ func (d *Dir) SetDerived(session, name string, data []byte) error {
 	return d.fs.Rename(next, path.Join(dir, name))
 }
 
-// Present reports whether a session's folder is still there. Somebody may remove it while it is written to; the open
-// files then lead nowhere.
-func (d *Dir) Present(session string) bool {
-	f, err := d.fs.Open(path.Join(d.Folder(session), "lock"))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+// Present reports whether a session is there: one that is locked here, under its name and not only in files that
+// somebody has removed or replaced; another, with an entry in it.
+func (d *Dir) Present(ctx context.Context, session string) bool {
+	if s, err := d.use(session); err == nil {
+		defer s.uses.Done()
+		return s.lock.Named()
 	}
-	return f.Close() == nil
+	return !errors.Is(d.first(ctx, session), ErrNoSession)
 }
 
 // DropDerived deletes a session's derived state.

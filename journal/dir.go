@@ -55,7 +55,7 @@ const maxReaders = 16
 type session struct {
 	name    string
 	dir     string
-	lock    interface{ Close() error }
+	lock    vfs.Lock
 	bodies  *literals
 	uses    sync.WaitGroup // calls under way; the session stays locked until they end
 	durable atomic.Uint64  // the last acknowledged entry

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -162,6 +163,7 @@ func TestSpelling(t *testing.T) {
 	g := newRig(t, u.ServeHTTP, nil)
 	for _, target := range []string{
 		"/v1/a%2fb{c}", "/v1/\"x\"|^`", "/v1/caf\xc3\xa9", "/v1/%E9?q=%E9", "/v1/x#y", "/v1/x?a#b", "/v1/;a=b;c", "/v1/a%20b+c", "/v1/?", "//x//y/../z/./",
+		"//evil.test/x", "//evil.test//x?y",
 	} {
 		client := raw(t, g.front.Listener.Addr().String(), "GET /anthropic"+target+" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 		if want := "GET " + target; u.last.Line != want || client.Line != "200 OK" {
@@ -194,5 +196,56 @@ func TestNotSentTwice(t *testing.T) {
 	}
 	if n := seen.Load(); n != 2 {
 		t.Errorf("the upstream saw %d requests, want 2", n)
+	}
+}
+
+// TestForeignHost has a path that looks like a host behind the route, with a character that is mended: it stays a path.
+func TestForeignHost(t *testing.T) {
+	u := &watcher{then: echo}
+	g := newRig(t, u.ServeHTTP, nil)
+	raw(t, g.front.Listener.Addr().String(), "GET /anthropic//evil.test/x{ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	if u.last.Line != "GET //evil.test/x%7B" {
+		t.Errorf("the upstream saw %q", u.last.Line)
+	}
+	raw(t, g.front.Listener.Addr().String(), "GET http://127.0.0.1/anthropic/v1/a%2fb{c} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	if u.last.Line != "GET /v1/a%2fb{c}" {
+		t.Errorf("of a whole URL the upstream saw %q", u.last.Line)
+	}
+}
+
+// TestUnreadConnectionCloses has an upstream answer before the client has sent its body, which it never does: its
+// connection is closed after the response, and not kept for the rest.
+func TestUnreadConnectionCloses(t *testing.T) {
+	g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusUnauthorized)
+	}, nil)
+	for _, sent := range []string{"", "0123456789"} {
+		c, r := g.dial()
+		io.WriteString(c, "POST /anthropic/v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"+sent)
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest, err := io.ReadAll(r); res.StatusCode != http.StatusUnauthorized || err != nil || len(rest) > 0 { // waits for the end
+			t.Errorf("%v, then %q, %v", res.Status, rest, err)
+		}
+	}
+}
+
+// TestCause keeps what an upstream or a client sent out of the texts of errors, and these short.
+func TestCause(t *testing.T) {
+	for text, want := range map[string]string{
+		"unexpected EOF": "unexpected EOF",
+		`net/http: HTTP/1.x transport connection broken: malformed MIME header line: Set-Cookie sid=SECRET`: "net/http: HTTP/1.x transport connection broken: malformed response",
+		`http2: invalid request :path "https://v1/x?key=SECRET\"more"`:                                      "http2: invalid request :path …",
+		`bad Content-Length "SECRET`: "bad Content-Length …",
+	} {
+		if got := cause(errors.New(text)); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	if got := cause(errors.New(strings.Repeat("x", 1<<20))); len(got) > 400 {
+		t.Errorf("%d bytes", len(got))
 	}
 }

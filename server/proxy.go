@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -26,11 +27,17 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream
 	if err := control.EnableFullDuplex(); err != nil {
 		s.log.Debug("a request may end when its response begins", "cause", err)
 	}
+	body := &requestBody{x: x, from: r.Body}
 	defer func() {
 		x.end()
-		if !x.whole() {
-			_ = control.SetReadDeadline(time.Unix(1, 0)) // lets go, at once, who waits for the rest of the request
+		if x.whole() {
+			return
 		}
+		// Who waits for the rest of the request is let go, and only then the server may see this end: it takes the
+		// deadline back while somebody reads.
+		_ = control.SetReadDeadline(time.Unix(1, 0))
+		body.reading.Lock()
+		defer body.reading.Unlock()
 	}()
 	// What the provider did not send is not added: neither a date nor a guessed type.
 	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
@@ -38,7 +45,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		x.arrived(nil)
 	} else {
-		out.Body = &requestBody{x: x, from: r.Body} // the server keeps its own, by which it answers Expect
+		out.Body = body // the server keeps its own, by which it answers Expect
 	}
 	s.proxy.ServeHTTP(w, out)
 }
@@ -76,10 +83,21 @@ func (x *exchange) upstreamURL() *url.URL {
 	if path, err := url.PathUnescape(raw); err == nil {
 		u.Path, u.RawPath = path, raw
 	}
-	if u.EscapedPath() != raw && raw != "" {
-		u.Opaque = raw // a spelling that the URL type would mend
+	// A spelling that the URL type would mend is sent as it is. With two slashes in front it would be taken for a host,
+	// and a forward proxy wants the host in front of it: then it is mended.
+	if u.EscapedPath() != raw && raw != "" && !strings.HasPrefix(raw, "//") && !forwarded(x.target) {
+		u.Opaque = raw
 	}
 	return u
+}
+
+// forwarded reports whether plain requests to an upstream go through a forward proxy, by the environment.
+func forwarded(upstream *url.URL) bool {
+	if upstream.Scheme != "http" {
+		return false // a tunnel
+	}
+	via, err := http.ProxyFromEnvironment(&http.Request{URL: upstream})
+	return err == nil && via != nil
 }
 
 // watch copies a response while it passes.
@@ -111,24 +129,39 @@ func (s *Server) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// cause is an error's text without what an upstream may have put there: a header that cannot be read is quoted by the
-// transport, and may be a cookie.
+// quoted is text that an error repeats.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
+
+// cause is an error's text without what an upstream or a client may have put there: the transport repeats headers and
+// targets that it cannot read, and they may be cookies and keys.
 func cause(err error) string {
 	text, _, malformed := strings.Cut(err.Error(), "malformed")
 	if malformed {
-		return text + "malformed response"
+		text += "malformed response"
 	}
-	return text
+	return brief(quoted.ReplaceAllString(text, "…"))
+}
+
+// brief cuts a text that goes into an entry.
+func brief(text string) string {
+	const most = 300
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 // requestBody copies a request's body while the upstream takes it.
 type requestBody struct {
-	x    *exchange
-	from io.ReadCloser
-	n    int64
+	x       *exchange
+	from    io.ReadCloser
+	n       int64
+	reading sync.Mutex // held by who reads
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
 	n, err := b.from.Read(p)
 	b.x.sent(p[:n])
 	if b.n += int64(n); b.n > MaxBody {

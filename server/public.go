@@ -71,10 +71,10 @@ func publicPath(to route) string {
 }
 
 var (
-	// plainName is the name of a member of a query that is hardly a credential by itself.
-	plainName = regexp.MustCompile(`^[A-Za-z%][A-Za-z0-9%._\[\]-]{0,31}$`)
-	// plainValue is the value of a plain member.
-	plainValue = regexp.MustCompile(`^[A-Za-z0-9._,:/-]{0,64}$`)
+	// plainName is the name of a member of a query that is hardly a credential by itself: words, and not long.
+	plainName = regexp.MustCompile(`^(%20)?[A-Za-z][A-Za-z._-]{0,23}(\[\])?$`)
+	// plainValue is the value of a plain member, and shorter than keys are.
+	plainValue = regexp.MustCompile(`^[A-Za-z0-9._,:/-]{0,24}$`)
 )
 
 // publicMember is a member of a query as it is recorded.

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -485,6 +488,8 @@ func TestPublicPath(t *testing.T) {
 		"/x?password=aaa;SECRET":                         "/x?password=redacted",
 		"/x?a=1;key=SECRET":                              "/x?a=redacted",
 		"/x?SECRET":                                      "/x?redacted",
+		"/x?c2VjcmV0QmFzZTY0VG9rZW4==":                   "/x?redacted",
+		"/x?version=eyJhbGciOiJIUzI1NiJ9.SECRET.sig":     "/x?version=redacted",
 		"/x?%20key=SECRET&key[]=SECRET":                  "/x?%20key=redacted&key[]=redacted",
 		"/x?alt=" + strings.Repeat("SECRET", 20):         "/x?alt=redacted",
 		"/x?alt=SECRET%20AND":                            "/x?alt=redacted",
@@ -498,5 +503,126 @@ func TestPublicPath(t *testing.T) {
 		if got := publicPath(to); got != want {
 			t.Errorf("%s is recorded as %s, want %s", target, got, want)
 		}
+	}
+}
+
+// TestReplacedSession puts a copy in the place of a session that is recorded: what comes then is not written into the
+// files that the copy replaced.
+func TestReplacedSession(t *testing.T) {
+	dir := t.TempDir()
+	store, err := journal.Open(dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	g := newRig(t, echo, func(o *Options) { o.Store = store })
+	send := func(halves int) {
+		t.Helper()
+		if _, _, err := g.post("/anthropic/s/mine/v1/messages", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		g.settle(halves)
+	}
+	send(2)
+	names, err := store.Sessions(t.Context())
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	original := filepath.Join(dir, "sessions", names[0])
+	if err := os.Rename(original, filepath.Join(dir, "aside")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(original, os.DirFS(filepath.Join(dir, "aside"))); err != nil {
+		t.Fatal(err)
+	}
+	send(4)
+	g.stop()
+	other, err := journal.Open(dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	names, err = other.Sessions(t.Context())
+	if err != nil || len(names) != 2 {
+		t.Errorf("sessions %v, %v; want the copy and a new one", names, err)
+	}
+}
+
+// TestSessionOfAGap keeps the name of a session whose first requests were missed.
+func TestSessionOfAGap(t *testing.T) {
+	g := newRig(t, echo, nil)
+	g.fault.SetInject(func(op vfs.Op, _ string) error {
+		if op == vfs.OpWrite {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	if _, _, err := g.post("/anthropic/s/mine/v1/messages", []byte("{}"), "User-Agent", "c/1"); err != nil {
+		t.Fatal(err)
+	}
+	g.settle(2)
+	g.fault.SetInject(nil)
+	if p := g.only(); p.Missing != 2 || p.Session.Title != "mine" || p.Session.Client != "c/1" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestStopUnderStreams stops the server while streams are under way: each has its response, cut as it was.
+func TestStopUnderStreams(t *testing.T) {
+	const streams = 20
+	store, err := journal.Open("/data", journal.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var flowing sync.WaitGroup
+	flowing.Add(streams)
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		flowing.Done()
+		<-r.Context().Done()
+	}))
+	defer up.Close()
+	s, err := New(Options{Store: store, Upstreams: map[string]string{"anthropic": up.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l, time.Millisecond) }()
+	client := &http.Client{Transport: &http.Transport{}}
+	var clients sync.WaitGroup
+	for range streams {
+		clients.Go(func() {
+			res, err := client.Post("http://"+l.Addr().String()+"/anthropic/v1/messages", "application/json", strings.NewReader("{}"))
+			if err == nil {
+				io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+			}
+		})
+	}
+	flowing.Wait()
+	stop()
+	if err := errors.Join(<-served, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	clients.Wait()
+	client.CloseIdleConnections()
+	names, _ := store.Sessions(t.Context())
+	ended := 0
+	for _, name := range names {
+		for f, err := range store.Read(t.Context(), name, 0) {
+			if r, ok := f.Fact.(*entry.Response); err == nil && ok && r.End == entry.EndCanceled {
+				ended++
+			}
+		}
+	}
+	if requests, _, missed := s.Recorded(); requests != streams || ended != streams || missed != 0 {
+		t.Errorf("%d requests and %d responses are recorded, %d missed; want %d", requests, ended, missed, streams)
 	}
 }

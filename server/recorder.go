@@ -34,16 +34,22 @@ type recorder struct {
 	done   chan error
 
 	// The goroutine's own.
-	open   map[string]*writing   // by session
-	keys   map[string]string     // the newest session of a key
-	missed map[string]*entry.Gap // what was not recorded, by key
-	silent bool                  // the log knows that recording fails
+	open   map[string]*writing // by session
+	keys   map[string]string   // the newest session of a key
+	missed map[string]*missed  // what was not recorded, by key
+	silent bool                // the log knows that recording fails
 
 	requests atomic.Int64 // that were recorded
 	sessions atomic.Int64 // that they are in
 	lost     atomic.Int64 // requests and responses that were not recorded
 	handled  atomic.Int64 // events that were recorded or counted as missed
 	recorded func()       // called after every batch; nil outside tests
+}
+
+// missed is what one client sent or got that was not recorded.
+type missed struct {
+	entry.Gap
+	who identity
 }
 
 // event is one half of an exchange that is whole.
@@ -80,7 +86,7 @@ func newRecorder(o Options, protocols map[string]provider.Protocol) *recorder {
 	r := &recorder{
 		store: o.Store, protocols: protocols, secret: o.Secret, title: o.Title, now: o.Now, rand: o.Rand, log: o.Log,
 		wake: make(chan struct{}, 1), done: make(chan error, 1),
-		open: make(map[string]*writing), missed: make(map[string]*entry.Gap),
+		open: make(map[string]*writing), missed: make(map[string]*missed),
 	}
 	r.room.left.Store(o.Queue)
 	go r.run()
@@ -189,7 +195,9 @@ func (r *recorder) record(batch []event) {
 	for _, w := range touched {
 		if err := r.flush(w); err != nil {
 			for _, e := range w.events {
-				r.miss(e, err)
+				if !e.copy().lost { // that one was counted when it was staged
+					r.miss(e, err)
+				}
 			}
 		}
 		w.facts, w.events = nil, nil
@@ -289,7 +297,7 @@ func (r *recorder) protocol(x *exchange) provider.Protocol {
 func (r *recorder) flush(w *writing) error {
 	facts := w.facts
 	if gap := r.missed[w.key]; gap != nil {
-		facts = append([]entry.Fact{gap}, facts...)
+		facts = append([]entry.Fact{&gap.Gap}, facts...)
 	}
 	if w.first != nil {
 		facts = append([]entry.Fact{w.first}, facts...)
@@ -329,7 +337,7 @@ func (r *recorder) flush(w *writing) error {
 func (r *recorder) miss(e event, cause error) {
 	gap := r.missed[e.x.who.key]
 	if gap == nil {
-		gap = &entry.Gap{Since: e.x.start.UTC(), Cause: cause.Error()}
+		gap = &missed{entry.Gap{Since: e.x.start.UTC(), Cause: brief(cause.Error())}, e.x.who}
 		r.missed[e.x.who.key] = gap
 	}
 	gap.Exchanges++

@@ -23,6 +23,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -78,6 +79,7 @@ type Server struct {
 	now       func() time.Time
 	log       *slog.Logger
 	underWay  atomic.Int64
+	handlers  sync.WaitGroup // those that pass a request
 }
 
 var routeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
@@ -162,8 +164,8 @@ func newTransport() *http.Transport {
 // ServeHTTP answers /healthz and passes on what is meant for an upstream.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target := r.RequestURI
-	if !strings.HasPrefix(target, "/") { // a whole URL, as proxies are sent it, or a star
-		target = r.URL.RequestURI()
+	if _, rest, whole := strings.Cut(target, "://"); whole && !strings.HasPrefix(target, "/") { // a URL, as proxies are sent it
+		_, target, _ = strings.Cut(rest, "/")
 	}
 	to, err := parseRoute(target)
 	if err == nil {
@@ -191,6 +193,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusServiceUnavailable, "%d requests are under way: try again later", MaxExchanges).answer(w)
 	default:
 		defer s.underWay.Add(-1)
+		s.handlers.Add(1)
+		defer s.handlers.Done()
 		s.pass(w, r, to, upstream)
 	}
 }
@@ -241,8 +245,10 @@ func (s *Server) Recorded() (requests, sessions, missed int) {
 	return int(r.requests.Load()), int(r.sessions.Load()), int(r.lost.Load())
 }
 
-// Close records what is waiting, unlocks the sessions and ends the recorder. The caller must have ended Serve.
+// Close waits for requests under way, whose connections Serve has closed, records what is waiting, unlocks the sessions
+// and ends the recorder. The caller must have ended Serve.
 func (s *Server) Close() error {
+	s.handlers.Wait()
 	s.transport.CloseIdleConnections()
 	return s.recorder.close()
 }

@@ -13,6 +13,7 @@ import (
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/journal"
 )
 
 // writing is a session that the recorder holds for writing.
@@ -42,7 +43,7 @@ func (r *recorder) session(who identity, at time.Time) (*writing, error) {
 	}
 	id := r.keys[who.key]
 	w := r.open[id]
-	if w != nil && !r.store.Present(id) {
+	if w != nil && !r.store.Present(context.Background(), id) {
 		r.log.Warn("a session was removed while it was recorded, beginning another", "session", id)
 		delete(r.open, id)
 		_ = w.unlock() // of files that nobody sees
@@ -88,6 +89,9 @@ func (r *recorder) loadKeys() error {
 // resume takes up a session that this or another process has let go.
 func (r *recorder) resume(id, key string) (*writing, error) {
 	ctx := context.Background()
+	if !r.store.Present(ctx, id) { // a lock would make it again
+		return nil, journal.ErrNoSession
+	}
 	unlock, err := r.store.Lock(ctx, id)
 	if err != nil {
 		return nil, err
@@ -135,8 +139,10 @@ func sessionName(at time.Time, random io.Reader) (string, error) {
 
 // note writes gaps whose client has sent nothing since. It returns why it could not write one.
 func (r *recorder) note() (failed error) {
-	for key := range r.missed {
-		w, err := r.session(identity{key: key, named: true}, r.now())
+	for _, gap := range r.missed {
+		who := gap.who
+		who.named = true // whatever session is its newest
+		w, err := r.session(who, r.now())
 		if err == nil {
 			err = r.flush(w)
 		}

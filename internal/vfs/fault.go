@@ -174,7 +174,7 @@ func (f *Fault) SyncDir(dir string) error {
 }
 
 // Lock implements FS.
-func (f *Fault) Lock(name string, holder []byte) (io.Closer, error) {
+func (f *Fault) Lock(name string, holder []byte) (Lock, error) {
 	if err := f.fault(OpLock, name); err != nil {
 		return nil, err
 	}
@@ -194,10 +194,13 @@ func (f *Fault) close(c io.Closer, name string) error {
 }
 
 type faultLock struct {
-	lock  io.Closer
+	lock  Lock
 	fault *Fault
 	name  string
 }
+
+// Named implements Lock.
+func (l *faultLock) Named() bool { return l.lock.Named() }
 
 func (l *faultLock) Close() error { return l.fault.close(l.lock, l.name) }
 

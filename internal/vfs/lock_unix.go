@@ -12,7 +12,7 @@ import (
 
 // Lock implements FS with flock. The file stays when the lock ends: removing it would let two holders lock two files
 // of one name. Right after the lock was taken, another process may still read what an earlier holder wrote.
-func (OS) Lock(name string, holder []byte) (io.Closer, error) {
+func (OS) Lock(name string, holder []byte) (Lock, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
@@ -27,10 +27,23 @@ func (OS) Lock(name string, holder []byte) (io.Closer, error) {
 		f.Close()
 		return nil, err
 	}
-	return osLock{f}, nil
+	return osLock{f, name}, nil
 }
 
-type osLock struct{ f *os.File }
+type osLock struct {
+	f    *os.File
+	name string
+}
+
+// Named implements Lock.
+func (l osLock) Named() bool {
+	held, err := l.f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(l.name)
+	return err == nil && os.SameFile(held, named)
+}
 
 // Close unlocks first: a child process that was forked a moment ago and has not yet reached exec shares the lock, and
 // would hold it beyond the close.

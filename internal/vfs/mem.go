@@ -3,7 +3,6 @@ package vfs
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -171,7 +170,7 @@ func (m *Mem) SyncDir(dir string) error {
 
 // Lock implements FS. The lock is the file's, whatever its name becomes, and ends with a Crash. The holder's bytes are
 // an unsynced write.
-func (m *Mem) Lock(name string, holder []byte) (io.Closer, error) {
+func (m *Mem) Lock(name string, holder []byte) (Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f, err := m.file(name)
@@ -195,6 +194,14 @@ type memLock struct {
 	file   *content
 	name   string
 	closed bool
+}
+
+// Named implements Lock.
+func (l *memLock) Named() bool {
+	l.mem.mu.Lock()
+	defer l.mem.mu.Unlock()
+	f, err := l.mem.file(l.name)
+	return err == nil && f == l.file
 }
 
 func (l *memLock) Close() error {

@@ -48,7 +48,15 @@ type FS interface {
 	// Lock takes the exclusive lock that the file of this name stands for, making the file when it is missing,
 	// and writes holder into it for others to read. It does not wait: when the lock is held it returns a
 	// LockedError. The lock ends with Close or with the process, however that dies.
-	Lock(name string, holder []byte) (io.Closer, error)
+	Lock(name string, holder []byte) (Lock, error)
+}
+
+// Lock is a lock that is held. Close gives it up.
+type Lock interface {
+	io.Closer
+	// Named reports whether the file that the lock stands for still has its name. Once it was removed, or another file
+	// put in its place, others can take a lock of the same name.
+	Named() bool
 }
 
 // File is one open file. WriteAt writes all or returns an error with the count that was written.
