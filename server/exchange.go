@@ -19,9 +19,10 @@ import (
 type exchange struct {
 	r        *recorder
 	to       route
-	target   *url.URL // the upstream
-	query    string   // as the client spelled it
-	asks     bool     // there is a question mark
+	target   *url.URL     // the upstream
+	query    string       // as the client spelled it
+	body     *requestBody // nil when there is none
+	asks     bool         // there is a question mark
 	ctx      context.Context
 	method   string
 	size     int64 // of the request's body as announced; -1 when unknown

@@ -322,7 +322,11 @@ func TestEnds(t *testing.T) {
 		if err != nil || res.StatusCode != http.StatusBadGateway || !strings.Contains(string(got), "/gemini did not answer") || strings.Contains(string(got), "k-secret") {
 			t.Errorf("the client saw %v %s", err, got)
 		}
-		x := g.only().Exchange(1)
+		p := g.only()
+		if request, _ := g.bodies(p, 1); string(request) != "{}" || p.Exchange(1).Request.Partial {
+			t.Errorf("the request is recorded as %q", request)
+		}
+		x := p.Exchange(1)
 		if x.Response.End != entry.EndNone || x.Response.Status != 0 || x.Response.Error == "" || x.Request.Path != "/v1beta/models/m:generateContent?key=redacted" {
 			t.Errorf("recorded as %+v %+v", x.Request, x.Response)
 		}

@@ -27,7 +27,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream
 	if err := control.EnableFullDuplex(); err != nil {
 		s.log.Debug("a request may end when its response begins", "cause", err)
 	}
-	body := &requestBody{x: x, from: r.Body}
+	body := &requestBody{x: x, from: r.Body, control: control}
 	defer func() {
 		x.end()
 		if x.whole() {
@@ -45,6 +45,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		x.arrived(nil)
 	} else {
+		x.body = body
 		out.Body = body // the server keeps its own, by which it answers Expect
 	}
 	s.proxy.ServeHTTP(w, out)
@@ -115,10 +116,13 @@ func watch(res *http.Response) error {
 func (s *Server) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
 	x.failed(err)
+	var refused *refusal
+	if x.body != nil && !errors.As(err, &refused) && r.Context().Err() == nil {
+		x.body.drain()
+	}
 	if !x.whole() {
 		w.Header().Set("Connection", "close")
 	}
-	var refused *refusal
 	switch {
 	case errors.As(err, &refused):
 		refused.answer(w)
@@ -157,6 +161,19 @@ type requestBody struct {
 	from    io.ReadCloser
 	n       int64
 	reading sync.Mutex // held by who reads
+	control *http.ResponseController
+}
+
+const (
+	maxDrain  = 64 << 20        // most that is read of a request that its upstream did not take, in bytes
+	drainTime = 2 * time.Second // longest that this may take
+)
+
+// drain reads what an unreachable upstream did not take of a request, so that it is recorded and its connection can be
+// used again.
+func (b *requestBody) drain() {
+	_ = b.control.SetReadDeadline(time.Now().Add(drainTime))
+	_, _ = io.CopyN(io.Discard, b, maxDrain) // as much as there is
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
