@@ -20,9 +20,7 @@ type exchange struct {
 	r        *recorder
 	to       route
 	target   *url.URL     // the upstream
-	query    string       // as the client spelled it
 	body     *requestBody // nil when there is none
-	asks     bool         // there is a question mark
 	ctx      context.Context
 	method   string
 	size     int64 // of the request's body as announced; -1 when unknown
@@ -31,7 +29,6 @@ type exchange struct {
 	who      identity
 	start    time.Time
 	announce sync.Once // the request goes to the recorder
-	finish   sync.Once // the response goes to the recorder
 
 	mu       sync.Mutex
 	request  copied
@@ -81,7 +78,7 @@ const maxPrepared = 4 << 20
 func (r *recorder) exchange(req *http.Request, to route) *exchange {
 	x := &exchange{
 		r: r, to: to, ctx: req.Context(), method: req.Method, size: req.ContentLength, header: req.Header,
-		query: to.query, asks: to.asks, asked: publicPath(to), who: r.identify(req, to), start: r.now(), how: entry.EndNone,
+		asked: publicPath(to), who: r.identify(req, to), start: r.now(), how: entry.EndNone,
 	}
 	if x.size > 0 {
 		x.request.bytes = make([]byte, 0, min(x.size, maxPrepared))
@@ -158,15 +155,13 @@ func (x *exchange) failed(err error) {
 	}
 }
 
-// end hands the response over.
+// end hands the response over. It is called once, when nothing more can come.
 func (x *exchange) end() {
 	x.arrived(errUnread)
-	x.finish.Do(func() {
-		x.mu.Lock()
-		x.ended = x.r.now()
-		x.mu.Unlock()
-		x.r.enqueue(event{x: x, response: true})
-	})
+	x.mu.Lock()
+	x.ended = x.r.now()
+	x.mu.Unlock()
+	x.r.enqueue(event{x: x, response: true})
 }
 
 // requestFact is what the journal says of the request.

@@ -79,7 +79,7 @@ func rewrite(pr *httputil.ProxyRequest) {
 
 // upstreamURL is the upstream's address with what the client asked for behind it, spelled as the client did.
 func (x *exchange) upstreamURL() *url.URL {
-	u := &url.URL{Scheme: x.target.Scheme, Host: x.target.Host, RawQuery: x.query, ForceQuery: x.asks && x.query == ""}
+	u := &url.URL{Scheme: x.target.Scheme, Host: x.target.Host, RawQuery: x.to.query, ForceQuery: x.to.asks}
 	raw := strings.TrimSuffix(x.target.EscapedPath(), "/") + x.to.rest
 	if path, err := url.PathUnescape(raw); err == nil {
 		u.Path, u.RawPath = path, raw
