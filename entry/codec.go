@@ -40,6 +40,16 @@ func Encode(e Entry) ([]byte, error) {
 			head
 			*Response
 		}{h, f}
+	case *Relation:
+		whole = struct {
+			head
+			*Relation
+		}{h, f}
+	case *Unit:
+		whole = struct {
+			head
+			*Unit
+		}{h, f}
 	case *Gap:
 		whole = struct {
 			head
@@ -84,6 +94,10 @@ func blank(k Kind) Fact {
 		return new(Request)
 	case KindResponse:
 		return new(Response)
+	case KindRelation:
+		return new(Relation)
+	case KindUnit:
+		return new(Unit)
 	case KindGap:
 		return new(Gap)
 	default:

@@ -18,7 +18,10 @@ func facts() []entry.Fact {
 	body := &entry.Body{At: 12, Size: 34, SHA256: strings.Repeat("ab", 32)}
 	at := time.Date(2026, 11, 29, 12, 0, 0, 5, time.UTC)
 	return []entry.Fact{
-		&entry.Session{ID: "s-1", Title: "a <title> & more", Client: "codex/1", Key: "openai:session-id:x"},
+		&entry.Session{
+			ID: "s-1", Title: "a <title> & more", Client: "codex/1", Key: "openai:session-id:x",
+			From: &entry.Fork{Session: "s-0", Seq: 9, Sum: strings.Repeat("cd", 32)},
+		},
 		&entry.Request{
 			N: 3, Provider: "openai", Type: "responses", Method: "POST", Path: "/v1/responses?x=y", Headers: map[string]string{"a": "b"},
 			Model: "m", Arrived: at, Partial: true, Body: body,
@@ -27,8 +30,16 @@ func facts() []entry.Fact {
 			N: 3, Status: 200, Headers: map[string]string{"a": "b"}, Model: "m-1", Usage: &entry.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4},
 			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Body: body,
 		},
+		&entry.Relation{
+			N: 3, Thread: "t2", Parent: 2, How: entry.Agent, Evidence: "argument", Owner: 1, Call: "call_1", About: 1, Key: "responses",
+			Messages: 4, Chain: strings.Repeat("ef", 16), Tools: true,
+		},
+		&entry.Unit{
+			N: 3, Of: entry.PartMessage, Thread: "t2", Role: "assistant", At: "/input/0", Offset: 10, Length: 20, Element: strings.Repeat("01", 32),
+			Calls: []string{"call_1"}, Results: []string{"call_0"}, Name: "resp_1", Whole: true, Unknown: true,
+		},
 		&entry.Gap{Exchanges: 7, Bytes: 8, Cause: "no space left on device", Since: at},
-		&entry.Unknown{Name: "relation", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"relation","to":[1,2.50]}`)},
+		&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"later","to":[1,2.50]}`)},
 	}
 }
 
@@ -64,6 +75,20 @@ func TestFactsAreSet(t *testing.T) {
 			if v.Field(i).IsZero() {
 				t.Errorf("%s: %s is not set", f.Kind(), v.Type().Field(i).Name)
 			}
+		}
+	}
+}
+
+// TestRefs reads what Ref writes, and nothing else.
+func TestRefs(t *testing.T) {
+	for _, seq := range []entry.Seq{1, 9, 412, 1<<63 - 1} {
+		if got := entry.ParseRef(seq.Ref()); got != seq {
+			t.Errorf("%s is read as %d", seq.Ref(), got)
+		}
+	}
+	for _, ref := range []string{"", "e", "e0", "e01", "e-1", "e+1", "412", "E412", "e4 ", " e4", "e9223372036854775808", "e1_0", "../e1"} {
+		if got := entry.ParseRef(ref); got != 0 {
+			t.Errorf("%q is read as %d", ref, got)
 		}
 	}
 }

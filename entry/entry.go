@@ -7,6 +7,7 @@ package entry
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,16 @@ type Seq uint64
 
 // Ref is the short name of an entry inside its session, such as e412.
 func (s Seq) Ref() string { return "e" + strconv.FormatUint(uint64(s), 10) }
+
+// ParseRef reads a short name such as e412. What is not one gives 0.
+func ParseRef(ref string) Seq {
+	digits, ok := strings.CutPrefix(ref, "e")
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if !ok || err != nil || digits[0] < '1' || digits[0] > '9' {
+		return 0
+	}
+	return Seq(n)
+}
 
 // Entry is one immutable durable fact.
 type Entry struct {

@@ -13,11 +13,13 @@ const (
 	KindSession  Kind = "session"
 	KindRequest  Kind = "request"
 	KindResponse Kind = "response"
+	KindRelation Kind = "relation"
+	KindUnit     Kind = "unit"
 	KindGap      Kind = "gap"
 )
 
-// Fact is what an entry says: a *Session, *Request, *Response, *Gap or *Unknown. The set is sealed, so a switch
-// over these is complete.
+// Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap or *Unknown. The set is
+// sealed, so a switch over these is complete.
 type Fact interface {
 	Kind() Kind
 	sealed()
@@ -29,6 +31,14 @@ type Session struct {
 	Title  string `json:"title,omitempty"`  // for people
 	Client string `json:"client,omitempty"` // the program that talks, as it names itself, such as codex/0.171.0
 	Key    string `json:"key,omitempty"`    // what its requests are recognised by; never a credential
+	From   *Fork  `json:"from,omitempty"`   // where it goes on from; nil when it begins by itself
+}
+
+// Fork is the place in another session from which a session goes on: its entries up to Seq are the fork's, too.
+type Fork struct {
+	Session string `json:"session"`
+	Seq     Seq    `json:"seq"`
+	Sum     string `json:"sum"` // of the frame of that entry, 64 lower-case hexadecimal digits
 }
 
 // Request is one request as it arrived. A recorded request without a body has a nil Body.
@@ -71,6 +81,67 @@ type Response struct {
 	Body        *Body             `json:"body,omitempty"`
 }
 
+// Relation says where the request of the same number belongs: which thread, which earlier request it follows, and how.
+type Relation struct {
+	N        int      `json:"n"`
+	Thread   string   `json:"thread,omitempty"` // t1 and on, in the order in which threads begin; empty for what is in none
+	Parent   int      `json:"parent,omitempty"` // number of the request that it follows; 0 for the first of a thread
+	How      Relating `json:"relation"`
+	Evidence string   `json:"evidence,omitempty"` // what it was found by
+	Owner    int      `json:"owner,omitempty"`    // of a sub-agent's first: number of the request whose answer called for it
+	Call     string   `json:"call,omitempty"`     // and the id of that call
+	About    int      `json:"about,omitempty"`    // of a side request: number of the newest request whose answer it quotes
+	Key      string   `json:"key,omitempty"`      // what narrowed the search; never a client's own id
+	Messages int      `json:"messages"`           // how many it holds, those included that the provider keeps for it
+	Chain    string   `json:"chain,omitempty"`    // identifies these messages, 32 lower-case hexadecimal digits
+	Tools    bool     `json:"tools,omitempty"`    // it offers tools
+}
+
+// Relating is how a request stands to the one that it follows, or what it is when it follows none.
+type Relating string
+
+// The ways in which requests relate. Only a rewind leaves text behind.
+const (
+	Extends          Relating = "extends"           // it adds to what was said and answered
+	Again            Relating = "again"             // the same after a failed attempt, or another tail to the same calls
+	ClientEdit       Relating = "client-edit"       // earlier messages stand, some of them changed by the client
+	ClientCompaction Relating = "client-compaction" // the client put something shorter in the place of most messages
+	Rewind           Relating = "rewind"            // it goes back to where a branch, which had grown, was shorter
+	Root             Relating = "root"              // the first of a conversation
+	Agent            Relating = "agent"             // the first of a sub-agent's
+	Side             Relating = "side"              // by itself, without tools; a conversation once something extends it
+	Count            Relating = "count"             // it only asks how long a request would be
+)
+
+// Unit is one message, or one answer, where it first passed. Its text stands in the body of exchange N; the unit says
+// where. What a client sends again is no unit again.
+type Unit struct {
+	N       int      `json:"n"`
+	Of      Part     `json:"of"`
+	Thread  string   `json:"thread,omitempty"`
+	Role    string   `json:"role,omitempty"`    // as the wire names it
+	At      string   `json:"at,omitempty"`      // JSON pointer into the decoded request body; empty for an answer
+	Offset  int64    `json:"offset,omitempty"`  // where it stands in the decoded body, in bytes; 0 for an answer
+	Length  int64    `json:"length"`            // in bytes; of an answer, its public text
+	Element string   `json:"element,omitempty"` // SHA-256 of its canonical form, 64 lower-case hexadecimal digits
+	Calls   []string `json:"calls,omitempty"`   // ids of the calls that it makes
+	Results []string `json:"results,omitempty"` // ids of the calls whose results it holds
+	Name    string   `json:"name,omitempty"`    // of an answer: the id by which later requests may follow it
+	Whole   bool     `json:"whole,omitempty"`   // of an answer: it came to its end
+	Unknown bool     `json:"unknown,omitempty"` // it holds something of a kind that is not known
+}
+
+// Part is what of an exchange a unit is.
+type Part string
+
+// The parts of an exchange.
+const (
+	PartMessage  Part = "message"  // an element of the request's messages
+	PartAnswer   Part = "answer"   // the decoded answer
+	PartRequest  Part = "request"  // the request's body as it stands: it is not understood
+	PartResponse Part = "response" // the response's body as it stands: it is not understood
+)
+
 // Gap says that traffic passed and was not recorded.
 type Gap struct {
 	Exchanges int       `json:"exchanges"`     // requests or responses that are missing
@@ -94,6 +165,12 @@ func (*Request) Kind() Kind { return KindRequest }
 // Kind returns KindResponse.
 func (*Response) Kind() Kind { return KindResponse }
 
+// Kind returns KindRelation.
+func (*Relation) Kind() Kind { return KindRelation }
+
+// Kind returns KindUnit.
+func (*Unit) Kind() Kind { return KindUnit }
+
 // Kind returns KindGap.
 func (*Gap) Kind() Kind { return KindGap }
 
@@ -103,6 +180,8 @@ func (u *Unknown) Kind() Kind { return u.Name }
 func (*Session) sealed()  {}
 func (*Request) sealed()  {}
 func (*Response) sealed() {}
+func (*Relation) sealed() {}
+func (*Unit) sealed()     {}
 func (*Gap) sealed()      {}
 func (*Unknown) sealed()  {}
 
