@@ -22,7 +22,9 @@ import (
 )
 
 // facts are the kinds of entry with the types that hold them.
-var facts = []entry.Fact{&entry.Session{}, &entry.Request{}, &entry.Response{}, &entry.Gap{}}
+var facts = []entry.Fact{
+	&entry.Session{}, &entry.Request{}, &entry.Response{}, &entry.Relation{}, &entry.Unit{}, &entry.Gap{},
+}
 
 // page reads docs/format/journal.md by its own words. What it looks for and does not find is an empty string.
 type page string
@@ -158,7 +160,7 @@ func TestFormatsCanFail(t *testing.T) {
 		{"`first_byte_ms`, ", "", "members of response"},
 		{"`client-gone`, ", "", "ends of a response"},
 		{"`cache_read_tokens`, ", "", "usage"},
-		{"`relation`,", "`relation`, `gap`,", "kind gap is written"},
+		{"\n`imported`,", "\n`imported`, `gap`,", "kind gap is written"},
 		{`names a body: ` + "`" + `{"at"`, `names a body: ` + "`" + `{"offset"`, "a body's name"},
 	} {
 		if !strings.Contains(text, c.old) {

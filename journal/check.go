@@ -39,8 +39,18 @@ type Damage struct {
 // Check implements Store.
 func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 	report := Report{Session: session}
-	log := d.newLog(session) // one that has nothing in memory: what is checked is what is stored
-	defer log.close()
+	logs := make(map[string]*literals) // they have nothing in memory: what is checked is what is stored
+	log := func(name string) *literals {
+		if logs[name] == nil {
+			logs[name] = d.newLog(name)
+		}
+		return logs[name]
+	}
+	defer func() {
+		for _, l := range logs {
+			l.close()
+		}
+	}()
 	good, referenced := make(map[int64]bool), make(map[int64]bool)
 	for f, err := range d.Read(ctx, session, 0) {
 		var c *CorruptError
@@ -56,18 +66,20 @@ func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 			if err := ctx.Err(); err != nil {
 				return report, err
 			}
-			referenced[b.At] = true
-			ok, err := report.rebuild(log, f.Seq, b)
+			ok, err := report.rebuild(log(f.In), f.Seq, b)
 			if err != nil {
 				return report, err
 			}
-			good[b.At] = good[b.At] || ok
+			if f.In == session {
+				referenced[b.At] = true
+				good[b.At] = good[b.At] || ok
+			}
 			if d.progress != nil {
 				d.progress(report)
 			}
 		}
 	}
-	damage, err := log.verify(good, referenced)
+	damage, err := log(session).verify(good, referenced)
 	for _, c := range damage {
 		report.damaged(c)
 	}

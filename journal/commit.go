@@ -54,7 +54,7 @@ func (s *session) lead(d *Dir, own *commit) {
 	batch := s.waiting
 	s.waiting = nil
 	s.queue.Unlock()
-	w := work{s: s, seq: s.seq, sum: s.sum, body: -1, lines: s.lines[:0]}
+	w := work{s: s, seq: s.seq, sum: s.sum, first: s.seq + 1, body: -1, lines: s.lines[:0]}
 	for _, c := range batch {
 		w.take(d, c)
 	}
@@ -82,7 +82,8 @@ type work struct {
 	lines   []byte
 	seq     entry.Seq
 	sum     string
-	body    int64 // offset of the last body that the frames rely on; -1 for none
+	first   entry.Seq // of the frames
+	body    int64     // offset of the last body that the frames rely on; -1 for none
 }
 
 // take adds a commit to the batch, or says what is wrong with it.
@@ -100,6 +101,11 @@ func (w *work) take(d *Dir, c *commit) {
 func (w *work) add(d *Dir, c *commit) error {
 	now := d.now().UTC()
 	for i, fact := range c.facts {
+		if begin, ok := fact.(*entry.Session); ok && begin.From != nil {
+			if err := w.fork(d, begin.From); err != nil {
+				return err
+			}
+		}
 		for _, b := range entry.Bodies(fact) {
 			if err := w.s.bodies.has(b); err != nil {
 				return err
@@ -153,7 +159,7 @@ func (w *work) write(d *Dir) error {
 			return err
 		}
 	}
-	if err := s.ready(d); err != nil {
+	if err := s.ready(d, w.first); err != nil {
 		return err
 	}
 	if _, err := s.file.WriteAt(w.lines, s.size); err != nil {
@@ -174,15 +180,20 @@ func (w *work) write(d *Dir) error {
 	return nil
 }
 
-// ready gives the session a file that takes its next frame at size.
-func (s *session) ready(d *Dir) error {
+// ready gives the session a file that takes its next frame, of number first, at size.
+func (s *session) ready(d *Dir, first entry.Seq) error {
 	if err := s.mend(); err != nil {
 		return err
+	}
+	name := path.Join(s.dir, "entries", segmentName(first))
+	if s.file != nil && s.size == 0 && s.path != name {
+		if err := s.discard(d); err != nil {
+			return err
+		}
 	}
 	if s.file != nil && s.size < d.rotate {
 		return nil
 	}
-	name := path.Join(s.dir, "entries", segmentName(s.seq+1))
 	f, err := d.fs.Create(name)
 	if err != nil {
 		return err

@@ -45,13 +45,18 @@ func written() *vfs.Mem {
 // checked opens the store over a file system, checks the session and reads it; nothing may panic.
 func checked(t *testing.T, fsys vfs.FS) (r journal.Report, frames int, err error) {
 	t.Helper()
+	return checkedIn(t, fsys, "a")
+}
+
+func checkedIn(t *testing.T, fsys vfs.FS, session string) (r journal.Report, frames int, err error) {
+	t.Helper()
 	s := must(opener("home/me/ambit", fsys)())
 	defer s.Close()
-	r, cerr := s.Check(context.Background(), "a")
+	r, cerr := s.Check(context.Background(), session)
 	if cerr != nil && !errors.Is(cerr, journal.ErrNoSession) {
 		t.Fatal(cerr)
 	}
-	for _, err = range s.Read(context.Background(), "a", 0) {
+	for _, err = range s.Read(context.Background(), session, 0) {
 		if err == nil {
 			frames++
 		}

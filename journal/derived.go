@@ -64,7 +64,8 @@ func (d *Dir) Present(ctx context.Context, session string) bool {
 		defer s.uses.Done()
 		return s.lock.Named()
 	}
-	return !errors.Is(d.first(ctx, session), ErrNoSession)
+	_, err := d.First(ctx, session)
+	return !errors.Is(err, ErrNoSession)
 }
 
 // DropDerived deletes a session's derived state.

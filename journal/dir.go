@@ -157,19 +157,11 @@ func (d *Dir) Sessions(ctx context.Context) ([]string, error) {
 			continue
 		}
 		// One that is damaged or cannot be read is listed: who reads it is told why, and the others are not in its way.
-		if err := d.first(ctx, name); !errors.Is(err, ErrNoSession) {
+		if _, err := d.First(ctx, name); !errors.Is(err, ErrNoSession) {
 			sessions = append(sessions, name)
 		}
 	}
 	return sessions, nil
-}
-
-// first reads a session's first frame.
-func (d *Dir) first(ctx context.Context, name string) error {
-	for _, err := range d.Read(ctx, name, 0) {
-		return err
-	}
-	return nil
 }
 
 // Lock implements Store.
@@ -282,22 +274,23 @@ func unsyncable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }
 
-// lastBody gives the offset of the last body that an entry of a session relies on, -1 when there is none.
+// lastBody gives the offset of the last body that an entry stored in a session relies on, -1 when there is none.
 func (d *Dir) lastBody(name string) func() (int64, error) {
 	return func() (int64, error) {
 		last := int64(-1)
-		for f, err := range d.Read(context.Background(), name, 0) {
-			if errors.Is(err, ErrNoSession) {
-				return last, nil
-			}
-			if err != nil {
-				return 0, err
-			}
-			for _, b := range entry.Bodies(f.Fact) {
-				last = max(last, b.At)
-			}
+		p, err := d.part(name)
+		if err == nil {
+			err = d.follow(context.Background(), []part{p}, p.files[0].first-1, func(f Frame, _ error) bool {
+				for _, b := range entry.Bodies(f.Fact) {
+					last = max(last, b.At)
+				}
+				return true
+			})
 		}
-		return last, nil
+		if errors.Is(err, ErrNoSession) {
+			err = nil
+		}
+		return last, err
 	}
 }
 
@@ -356,12 +349,36 @@ func (d *Dir) Body(ctx context.Context, name string, b entry.Body) ([]byte, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, done, err := d.log(name)
-	if err != nil {
+	return d.body(name, b, func(l *literals) ([]byte, error) { return l.body(b) })
+}
+
+// Part rebuilds some bytes of a body, or as many of them as it has, without the rest. The text that they are made of is
+// verified by its own checksums, but the whole is not, so only Body proves what passed.
+func (d *Dir) Part(ctx context.Context, name string, b entry.Body, offset, length int64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer done()
-	return l.body(b)
+	if offset < 0 || length < 0 {
+		return nil, fmt.Errorf("part of a body: %d bytes from byte %d on", length, offset)
+	}
+	return d.body(name, b, func(l *literals) ([]byte, error) { return l.part(b, uint64(offset), uint64(length)) })
+}
+
+// body reads a body, or a part of it, from the literal log of a session, or of one that it goes on from.
+func (d *Dir) body(name string, b entry.Body, read func(*literals) ([]byte, error)) ([]byte, error) {
+	own := func(name string) ([]byte, error) {
+		l, done, err := d.log(name)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return read(l)
+	}
+	body, err := own(name)
+	if errors.Is(err, ErrNoBody) {
+		return d.shared(name, own, err)
+	}
+	return body, err
 }
 
 // log returns the literal log of a session: its writer's, when it is locked here, else one for reading. It stays open
@@ -436,9 +453,6 @@ func (d *Dir) files(name string) ([]segment, error) {
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%w: %q", ErrNoSession, name)
-	}
-	if files[0].first != 1 {
-		return nil, &CorruptError{File: files[0].path, Err: misplaced(1)}
 	}
 	return files, nil
 }

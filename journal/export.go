@@ -21,7 +21,8 @@ type exported struct {
 }
 
 // Export writes a session as JSON lines: its frames as they are stored, so that the chain can be verified from the
-// export alone, and before each frame the bodies that it is the first to rely on. docs/format/journal.md describes the
+// export alone, and before each frame the bodies that it is the first to rely on. A fork is written with all that it
+// goes on from. docs/format/journal.md describes the
 // lines.
 func Export(ctx context.Context, s Store, session string, to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
@@ -37,7 +38,7 @@ func Export(ctx context.Context, s Store, session string, to io.Writer) error {
 				continue
 			}
 			written[b] = true
-			bytes, err := s.Body(ctx, session, b)
+			bytes, err := s.Body(ctx, f.In, b)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", f.Seq.Ref(), err)
 			}

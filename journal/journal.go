@@ -34,6 +34,12 @@ type Store interface {
 	// (ErrNotLocked). A context that ends before the append begins prevents it; later it changes nothing. After an
 	// error the session is as before, and appending can be tried again, with bodies that were put again; only when
 	// the disk refused to take back what was written may it be there, whole, after the death of the process.
+	//
+	// A Session with From, as the first fact of a session without entries, makes that a fork: it goes on from that
+	// entry of another session, numbers and chain included, and holds all entries up to it without storing them. That
+	// entry must be readable and have that sum, else it is ErrFork and nothing is written. It may be any, also one in
+	// the middle of an append, and the other session may have a writer, in whatever process, or go on later: it is
+	// never written. Entries rely on bodies that were put into their own session only.
 	Append(ctx context.Context, session string, facts ...entry.Fact) (entry.Seq, error)
 
 	// Put stores a body's bytes by difference to what the session holds. They are durable when an entry that names
@@ -43,19 +49,25 @@ type Store interface {
 	// Read yields the frames after a sequence number, verified, in order. An error comes once and last: damage is
 	// a CorruptError, and everything before it has been yielded. A session without entries yields ErrNoSession.
 	// What is not yet durable is not yielded to readers of the writing process. Line is valid until the next step.
+	// The entries that a fork goes on from come first, unless all of them are to be passed over. What is wrong with
+	// the session that has them is damage of the fork, in the place where it is met: at the first entry, when that
+	// session is missing or is another one than was forked.
 	Read(ctx context.Context, session string, after entry.Seq) iter.Seq2[Frame, error]
 
-	// Body rebuilds a body and compares it with its SHA-256; a difference is a CorruptError.
+	// Body rebuilds a body and compares it with its SHA-256; a difference is a CorruptError. In a fork it may also be
+	// one that the sessions have from which it goes on. The quickest is to ask the session that a Frame is In.
 	Body(ctx context.Context, session string, b entry.Body) ([]byte, error)
 
 	// Check reads everything that a session holds and says what does not hold together. It changes nothing; its
-	// error is about the reading itself, never about what was found. An interrupted append is not damage.
+	// error is about the reading itself, never about what was found. An interrupted append is not damage. Of what a
+	// fork goes on from, it reads the entries that are the fork's, and the bodies that they rely on.
 	Check(ctx context.Context, session string) (Report, error)
 }
 
 // Frame is an entry with its place in the chain.
 type Frame struct {
 	entry.Entry
+	In   string // the session in which it is stored; in a fork it may be one from which that goes on
 	Sum  string // SHA-256 that covers the entry and, by Prev, all before it
 	Prev string // the sum of the frame before
 	Line []byte // the frame as it is stored, without the line end
@@ -75,6 +87,7 @@ var (
 	ErrBadName   = errors.New("not a session name")
 	ErrTooLarge  = errors.New("larger than the format allows")
 	ErrNoBody    = errors.New("no such body in the session")
+	ErrFork      = errors.New("cannot go on from there")
 )
 
 // ErrCorrupt says that stored bytes are not what was written. It comes as a CorruptError.

@@ -179,25 +179,9 @@ func (l *literals) at(offset int64) (int, bool) {
 func (l *literals) body(b entry.Body) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i, err := l.find(b)
-	if err != nil && !l.own {
-		// The log's writer, another process, has gone on, or has cut off what a crash left.
-		if err := l.restart(); err != nil {
-			return nil, err
-		}
-		i, err = l.find(b)
-	}
-	if err != nil {
-		return nil, l.corrupt(b.At, err)
-	}
-	r := l.records[i]
-	text, err := l.load(r)
+	r, extents, err := l.extents(b)
 	if err != nil {
 		return nil, err
-	}
-	extents, err := parseRecipe(text[r.literal:], r.start, r.size, l.next)
-	if err != nil {
-		return nil, l.corrupt(r.at, err)
 	}
 	body := make([]byte, 0, r.size)
 	for _, x := range extents {
@@ -209,6 +193,54 @@ func (l *literals) body(b entry.Body) ([]byte, error) {
 		return nil, l.corrupt(r.at, fmt.Errorf("the body rebuilds to SHA-256 %s, not %s", hex.EncodeToString(sum[:]), b.SHA256))
 	}
 	return body, nil
+}
+
+// part rebuilds some bytes of a body, as many of them as it has.
+func (l *literals) part(b entry.Body, offset, length uint64) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, extents, err := l.extents(b)
+	if err != nil {
+		return nil, err
+	}
+	var part []byte
+	for _, x := range extents {
+		skip := min(offset, x.length)
+		offset -= skip
+		x.start, x.length = x.start+skip, min(x.length-skip, length-uint64(len(part)))
+		if x.length == 0 {
+			continue
+		}
+		if part, err = l.gather(part, x); err != nil {
+			return nil, err
+		}
+	}
+	return part, nil
+}
+
+// extents finds the record of a body, and what the body is made of.
+func (l *literals) extents(b entry.Body) (record, []extent, error) {
+	i, err := l.find(b)
+	if err != nil && !l.own {
+		// The log's writer, another process, has gone on, or has cut off what a crash left.
+		if err := l.restart(); err != nil {
+			return record{}, nil, err
+		}
+		i, err = l.find(b)
+	}
+	if err != nil {
+		return record{}, nil, l.corrupt(b.At, err)
+	}
+	r := l.records[i]
+	text, err := l.load(r)
+	if err != nil {
+		return record{}, nil, err
+	}
+	extents, err := parseRecipe(text[r.literal:], r.start, r.size, l.next)
+	if err != nil {
+		return record{}, nil, l.corrupt(r.at, err)
+	}
+	return r, extents, nil
 }
 
 // gather adds the text of an extent to body.

@@ -26,47 +26,70 @@ func (d *Dir) Read(ctx context.Context, session string, after entry.Seq) iter.Se
 // errStopped says that the reader wants no more.
 var errStopped = errors.New("stopped")
 
+// errReached says that the last entry that counts was read.
+var errReached = errors.New("reached")
+
 func (d *Dir) read(ctx context.Context, name string, after entry.Seq, yield func(Frame, error) bool) error {
-	if err := checkName(name); err != nil {
-		return err
+	parts, err := d.parts(name, after)
+	if err == nil {
+		err = d.vouch(parts)
 	}
-	limit, err := d.limit(name)
 	if err != nil {
 		return err
 	}
-	files, err := d.files(name)
-	if err != nil {
-		return err
-	}
-	for len(files) > 1 && files[1].first <= after+1 {
-		files = files[1:]
-	}
-	c := chain{next: files[0].first}
-	if c.next == 1 {
-		c.prev = firstPrev
-	}
-	for i, file := range files {
-		if c.next > limit {
-			break // a file that is being begun
-		}
-		c.newest = i == len(files)-1
-		err := d.scan(file, &c, func(f Frame) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if f.Seq > after && !yield(f, nil) || f.Seq == limit {
-				return errStopped
-			}
-			return nil
-		})
+	return d.follow(ctx, parts, after, yield)
+}
+
+// follow reads the parts of a session, one after another, the first from the file on that holds the entry after.
+func (d *Dir) follow(ctx context.Context, parts []part, after entry.Seq, yield func(Frame, error) bool) error {
+	first := parts[0].segment(after + 1)
+	c := parts[0].files[first].chain()
+	for i, p := range parts {
+		read, err := d.segments(ctx, p, first, &c, after, yield)
 		if err != nil {
 			return err
 		}
+		if i < len(parts)-1 && c.next <= p.until {
+			err := fmt.Errorf("the session ends before entry %d, from which session %q goes on", p.until, parts[i+1].session)
+			return &CorruptError{File: p.files[read].path, Offset: c.end, Err: err}
+		}
+		first = 0
 	}
 	if c.next == 1 {
-		return fmt.Errorf("%w: %q", ErrNoSession, name)
+		return fmt.Errorf("%w: %q", ErrNoSession, parts[0].session)
 	}
 	return nil
+}
+
+// segments reads a part from one of its files on, up to its last entry that counts, and returns the place of the file
+// that it has read last.
+func (d *Dir) segments(ctx context.Context, p part, from int, c *chain, after entry.Seq, yield func(Frame, error) bool) (read int, err error) {
+	for i := from; i < len(p.files) && c.next <= p.until; i++ { // a file behind that is being begun, or does not count
+		read = i
+		c.newest = i == len(p.files)-1
+		var last Frame
+		err := d.scan(p.files[i], c, func(f Frame) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f.In = p.session
+			if f.Seq > after && !yield(f, nil) {
+				return errStopped
+			}
+			if last = f; f.Seq == p.until {
+				return errReached
+			}
+			return nil
+		})
+		if errors.Is(err, errReached) {
+			c.next, c.prev = last.Seq+1, last.Sum // an append may go on behind it
+			return read, nil
+		}
+		if err != nil {
+			return read, err
+		}
+	}
+	return read, nil
 }
 
 // limit is the last entry that may be shown: what this process writes is shown once it is durable.
@@ -244,15 +267,15 @@ func (s *session) resume(d *Dir) error {
 	if err != nil {
 		return err
 	}
-	c := chain{next: files[0].first}
-	if n := len(files) - 2; n >= 0 { // the newest may be empty; then the one before it ends the chain
-		c.next = files[n].first
-		if err := d.scan(files[n], &c, s.relies); err != nil {
+	if _, err := d.origin(s.name, files); err != nil && !errors.Is(err, ErrNoSession) {
+		return err
+	}
+	before := max(0, len(files)-2) // the newest may be empty; then the one before it ends the chain
+	c := files[before].chain()
+	if len(files) > 1 {
+		if err := d.scan(files[before], &c, s.relies); err != nil {
 			return err
 		}
-	}
-	if c.next == 1 {
-		c.prev = firstPrev
 	}
 	newest := files[len(files)-1]
 	f, err := d.fs.Edit(newest.path)
@@ -264,7 +287,10 @@ func (s *session) resume(d *Dir) error {
 	if err := c.follow(newest, f, s.relies); err != nil {
 		return err
 	}
-	s.seq, s.sum, s.size = c.next-1, c.prev, c.end
+	s.size = c.end
+	if c.next > files[0].first {
+		s.seq, s.sum = c.next-1, c.prev
+	}
 	if err := f.Truncate(s.size); err != nil {
 		return err
 	}

@@ -73,12 +73,17 @@ sys.version_info >= (3, 14) or ctypes.CDLL(ctypes.util.find_library("zstd") or s
 // agree lets both readers read a session in memory and compares what they find.
 func agree(t *testing.T, m *vfs.Mem) {
 	t.Helper()
-	r, frames, _ := checked(t, m)
+	agreeOn(t, m, "a")
+}
+
+func agreeOn(t *testing.T, m *vfs.Mem, session string) {
+	t.Helper()
+	r, frames, _ := checkedIn(t, m, session)
 	want := summary{Entries: frames, Bodies: r.Bodies, Rebuilt: r.Rebuilt, Sound: r.Sound()}
-	got := reader(t, export(t, m))
+	got := reader(t, filepath.Join(export(t, m), session))
 	var places []string
 	for _, d := range r.Damage {
-		places = append(places, fmt.Sprintf("%s:%d", strings.TrimPrefix(d.File, folder+"/"), d.Offset))
+		places = append(places, fmt.Sprintf("%s:%d", within(d.File, session), d.Offset))
 	}
 	if diff := cmp.Diff(places, got.places()); diff != "" {
 		t.Errorf("damage (-check +reader.py):\n%s", diff)
@@ -89,15 +94,24 @@ func agree(t *testing.T, m *vfs.Mem) {
 	}
 }
 
-// export copies a session to a folder of the operating system.
-func export(t *testing.T, m *vfs.Mem) string {
-	dir := t.TempDir()
-	for _, sub := range []string{"entries", "bodies"} {
-		must(0, os.MkdirAll(filepath.Join(dir, sub), 0o700))
-		for _, name := range must(m.List(path.Join(folder, sub))) {
-			must(0, os.WriteFile(filepath.Join(dir, sub, name), read(m, path.Join(folder, sub, name)), 0o600))
-		}
+// within is a file's name as it is seen from a session's folder.
+func within(file, session string) string {
+	sessions := path.Dir(folder) + "/"
+	if own, ok := strings.CutPrefix(file, sessions+session+"/"); ok {
+		return own
 	}
+	return "../" + strings.TrimPrefix(file, sessions)
+}
+
+// export copies all sessions to a folder of the operating system.
+func export(t *testing.T, m *vfs.Mem) string {
+	dir, sessions := t.TempDir(), path.Dir(folder)
+	files(m, sessions, func(name string, _ uint64) bool {
+		to := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(name, sessions)))
+		must(0, os.MkdirAll(filepath.Dir(to), 0o700))
+		must(0, os.WriteFile(to, read(m, name), 0o600))
+		return true
+	})
 	return dir
 }
 

@@ -22,6 +22,7 @@ var holder = journal.Holder{PID: 4711, Command: "up", Addr: "127.0.0.1:4321"}
 // covers: J-04
 // covers: J-05
 // covers: J-07 part
+// covers: J-08 part
 // covers: J-10
 func TestStoreInMemory(t *testing.T) {
 	journaltest.Run(t, func(testing.TB) journaltest.Storage { return inMemory(vfs.NewMem()) })
@@ -30,6 +31,7 @@ func TestStoreInMemory(t *testing.T) {
 // covers: J-01
 // covers: J-04
 // covers: J-07 part
+// covers: J-08 part
 func TestStoreOnDisk(t *testing.T) {
 	journaltest.Run(t, func(t testing.TB) journaltest.Storage {
 		root := filepath.ToSlash(t.TempDir())

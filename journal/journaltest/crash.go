@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -115,7 +116,7 @@ func loss(seed uint64) string {
 // goesOn wants appends to go on after a crash, and everything to be there after another one.
 func goesOn(r *run) error {
 	short := appends(draft{fact: func(*entry.Body) entry.Fact { return gap(0) }})
-	more := append([]step{{"one", short}, {"two", short}}, history(99, 4)...)
+	more := append([]step{{"one", short}, {"two", short}, {"three", forked("one", 1, short)}}, history(99, 4)...)
 	for i, s := range more {
 		if err := r.step(s); err != nil {
 			return fmt.Errorf("go on, step %d: %w", i, err)
@@ -220,4 +221,47 @@ func (r *run) live() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// otherFork lets a session go on from one entry, which fails late, then from another, which fails anywhere, and then
+// begin by itself, and cuts the power after each.
+func otherFork(t *testing.T, fresh func(t testing.TB) Storage) {
+	plain := draft{fact: func(*entry.Body) entry.Fact { return gap(0) }}
+	nothing := func(*run, string) error { return nil }
+	begin := func(st Storage) (*run, error) {
+		r := start(st)
+		first := step{"one", appends(plain, plain, plain, plain, plain, plain)}
+		return r, errors.Join(r.step(first), r.step(step{"three", nothing}))
+	}
+	one, other := step{"three", forked("one", 4, nothing)}, step{"three", forked("one", 2, nothing)}
+	r, err := begin(fresh(t))
+	before := r.storage.Ops()
+	if err := errors.Join(err, r.step(one)); err != nil {
+		t.Fatal(err)
+	}
+	ops := r.storage.Ops() - before
+	for n := range 5 * (ops + 6) {
+		late, any := ops-1-n%5, n/5
+		r, err := begin(fresh(t))
+		for i, try := range []struct {
+			step
+			from, until int
+		}{{one, late, late + 1 + n%2}, {other, any, any + 1 + n%3}, {step{"three", appends(plain, plain)}, 0, 0}} {
+			r.storage.Fail(try.from, try.until, syscall.EIO)
+			if serr := r.step(try.step); serr != nil && !errors.Is(serr, syscall.EIO) {
+				err = errors.Join(err, serr)
+			}
+			r.storage.Fail(0, 0, nil)
+			err = errors.Join(err, r.live())
+			for _, seed := range []uint64{0, 1, uint64(n + 2)} {
+				next := r.after(seed)
+				if cerr := cmp.Or(next.verify(), goesOn(next)); cerr != nil {
+					err = errors.Join(err, fmt.Errorf("attempt %d, loss %s: %w", i, loss(seed), cerr))
+				}
+			}
+		}
+		if err := errors.Join(err, r.restart(""), r.verify()); err != nil {
+			t.Fatalf("fails at %d of %d, then at %d: %v", late, ops, any, err)
+		}
+	}
 }

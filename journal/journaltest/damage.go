@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -122,6 +123,80 @@ func inBodies(b *bench, s Store, r journal.Report, frames []journal.Frame) error
 	}
 	if len(r.Mismatches) != lost[0]+lost[1] || len(r.Damage) == 0 {
 		return fmt.Errorf("%v bodies are lost, check found %+v", lost, r)
+	}
+	return nil
+}
+
+// damageOfFork changes single bits of a session and its fork. What the fork holds is found in the fork, wherever it is
+// stored, and everything before it stays readable.
+func damageOfFork(b *bench) {
+	family(b, "a", 8)
+	unlock := b.lock("b")
+	frames := b.frames("a")
+	at := len(frames) / 2
+	b.append("b", &entry.Session{ID: "b", From: from("a", frames[at-1])})
+	for i := range 6 {
+		b.append("b", request(i, b.put("b", bytes.Repeat(fmt.Appendf(nil, "turn %d ", i*7919), 20))), gap(i))
+	}
+	b.ok(unlock())
+	b.reopen()
+	wholes := map[string][]journal.Frame{"a": b.frames("a"), "b": b.frames("b")}
+	b.ok(b.store.Close())
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 400 {
+		n := rng.Uint64()
+		where := b.storage.Flip(n)
+		if err := foundInFamily(b, wholes); err != nil {
+			b.Errorf("bit %d changed at %s: %v", n, where, err)
+		}
+		b.storage.Flip(n)
+	}
+	b.store = b.another()
+	b.ok(unharmed(b, "a"))
+	b.ok(unharmed(b, "b"))
+}
+
+// foundInFamily wants each session's check to find what its readers meet, and one of them to find something.
+func foundInFamily(b *bench, wholes map[string][]journal.Frame) error {
+	s, err := b.storage.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	found := false
+	for name, whole := range wholes {
+		r, err := s.Check(b.ctx, name)
+		if err != nil {
+			return err
+		}
+		found = found || !r.Sound()
+		frames, rerr := readAll(b.ctx, s, name)
+		if len(frames) > len(whole) || !slices.EqualFunc(frames, whole[:len(frames)], sameFrame) {
+			return fmt.Errorf("the frames of %q are not as they were", name)
+		}
+		lost := 0
+		for _, f := range frames {
+			for _, ref := range entry.Bodies(f.Fact) {
+				if err := rebuilds(b.ctx, s, name, ref); errors.Is(err, journal.ErrCorrupt) {
+					lost++
+				} else if err != nil {
+					return err
+				}
+			}
+		}
+		if len(r.Mismatches) != lost || r.Entries != len(frames) {
+			return fmt.Errorf("%d bodies and %d entries of %q are readable, check found %+v", r.Bodies-lost, len(frames), name, r)
+		}
+		var at *journal.CorruptError
+		if rerr == nil && len(frames) == len(whole) {
+			continue
+		}
+		if !errors.As(rerr, &at) || len(r.Damage) == 0 || r.Damage[0].File != at.File || r.Damage[0].Offset != at.Offset {
+			return fmt.Errorf("%d of %d entries of %q, then %w, and check found %+v", len(frames), len(whole), name, rerr, r)
+		}
+	}
+	if !found {
+		return errors.New("nothing is found")
 	}
 	return nil
 }

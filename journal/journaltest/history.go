@@ -21,15 +21,22 @@ type step struct {
 	do      func(r *run, session string) error
 }
 
-// history makes a long random row of steps over two sessions.
+// parents are the sessions of a history that go on from another one.
+var parents = map[string]string{"three": "one", "two-b": "two"}
+
+// history makes a long random row of steps over two sessions and their forks.
 func history(seed uint64, length int) []step {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	texts := map[string]*text{"one": {rng: rng}, "two": {rng: rng}}
+	texts := map[string]*text{"one": {rng: rng}, "two": {rng: rng}, "three": {rng: rng}, "two-b": {rng: rng}}
 	names := slices.Sorted(maps.Keys(texts))
 	steps := make([]step, length)
 	for i := range steps {
 		name := names[rng.IntN(len(names))]
-		steps[i] = step{name, randomStep(rng, texts[name], i)}
+		do := randomStep(rng, texts[name], i)
+		if parent := parents[name]; parent != "" {
+			do = forked(parent, rng.IntN(100), do)
+		}
+		steps[i] = step{name, do}
 	}
 	return steps
 }
@@ -69,6 +76,27 @@ func puts(body []byte) func(*run, string) error {
 	return func(r *run, session string) error {
 		_, err := r.store.Put(r.ctx, session, body)
 		return err
+	}
+}
+
+// forked lets a session that holds nothing go on from an entry of its parent, and then does what else is to be done.
+func forked(parent string, at int, do func(*run, string) error) func(*run, string) error {
+	return func(r *run, session string) error {
+		shared := r.ledger(parent).acked
+		if len(r.ledger(session).acked) > 0 || len(shared) == 0 {
+			return do(r, session)
+		}
+		shared = shared[:1+at%len(shared)]
+		for f, err := range r.store.Read(r.ctx, parent, entry.Seq(len(shared))-1) {
+			if err == nil {
+				err = r.extend(session, shared, &entry.Session{ID: session, From: from(parent, f)})
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
+		return do(r, session)
 	}
 }
 
@@ -126,13 +154,19 @@ func (r *run) append(session string, drafts []draft) error {
 		}
 		facts = append(facts, d.fact(ref))
 	}
+	return r.extend(session, nil, facts...)
+}
+
+// extend appends facts to a session which, with them, comes to hold what it shares with another.
+func (r *run) extend(session string, shared []entry.Fact, facts ...entry.Fact) error {
 	l := r.ledger(session)
+	whole := slices.Concat(shared, facts)
 	seq, err := r.store.Append(r.ctx, session, facts...)
 	if err != nil {
-		l.maybe = append(l.maybe, facts)
+		l.maybe = append(l.maybe, whole)
 		return err
 	}
-	l.acked, l.maybe = append(l.acked, facts...), nil
+	l.acked, l.maybe = append(l.acked, whole...), nil
 	if seq != entry.Seq(len(l.acked)) {
 		return fmt.Errorf("append to %q returned %d, want %d", session, seq, len(l.acked))
 	}

@@ -61,6 +61,12 @@ func Run(t *testing.T, fresh func(t testing.TB) Storage) {
 		{"too large", tooLarge},
 		{"not an entry", notAnEntry},
 		{"canceled", canceled},
+		{"forks", forks},
+		{"forks of forks", forksOfForks},
+		{"deep forks", deepForks},
+		{"bodies of forks", bodiesOfForks},
+		{"not an entry to fork", notForkable},
+		{"fork while written", forkWhileWritten},
 		{"concurrent appends", concurrentAppends},
 		{"concurrent use", concurrentUse},
 		{"restart", restart},
@@ -81,10 +87,12 @@ func Run(t *testing.T, fresh func(t testing.TB) Storage) {
 	}
 	if can.Flip != nil {
 		t.Run("damage", func(t *testing.T) { damage(open(t, fresh(t))) })
+		t.Run("damage of a fork", func(t *testing.T) { damageOfFork(open(t, fresh(t))) })
 	}
 	if can.crashes() {
 		t.Run("crash", func(t *testing.T) { crash(t, fresh) })
 		t.Run("fault", func(t *testing.T) { fault(t, fresh) })
+		t.Run("another fork after a failed one", func(t *testing.T) { otherFork(t, fresh) })
 	}
 }
 

@@ -50,6 +50,8 @@ func follows(all []journal.Frame, after entry.Seq) error {
 		return fmt.Errorf("entry %d comes where %d must", f.Seq, want)
 	}
 	switch {
+	case f.In == "":
+		return fmt.Errorf("entry %d is in no session", f.Seq)
 	case len(all) > 1 && f.Prev != all[len(all)-2].Sum:
 		return fmt.Errorf("entry %d has prev %s, and the one before has sum %s", f.Seq, f.Prev, all[len(all)-2].Sum)
 	case f.Seq == 1 && f.Prev != strings.Repeat("0", 64):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Reads a session as docs/format/journal.md describes it, and verifies every byte: reader.py FOLDER, the session's,
-or reader.py --export FILE. It prints one JSON object, and exits 1 when it found damage. It needs Python 3.8 and
-libzstd, or Python 3.14."""
-import base64, bisect, ctypes, ctypes.util, hashlib, json, os, re, struct, sys
+beside those that it goes on from, or reader.py --export FILE. It prints one JSON object, and exits 1 when it found
+damage. It needs Python 3.8 and libzstd, or Python 3.14."""
+import base64, bisect, collections, ctypes, ctypes.util, hashlib, json, os, re, struct, sys
 
-MAX_FRAME, HEADER, CRC = 1 << 20, 72, []
+MAX_FRAME, HEADER, CRC, END = 1 << 20, 72, [], 1 << 64
+Frame = collections.namedtuple("Frame", "seq more prev entry sum")
 SUM = re.compile(rb',"sum":"([0-9a-f]{64})"\}')
 FRAME = re.compile(rb'\{"frame":1,"seq":([1-9][0-9]*)(,"more":true)?,"prev":"([0-9a-f]{64})","entry":(\{.*\})', re.S)
 for n in range(256):
@@ -36,48 +37,113 @@ def sha256(data):
 
 
 def whole(line):
-    """The parts of a frame whose sum is right: seq, more, prev, entry, sum. None for anything else."""
+    """A frame whose sum is right. None for anything else."""
     head, tail = FRAME.fullmatch(line[:-74]), SUM.fullmatch(line[-74:])
     if head and tail and len(line) < MAX_FRAME and sha256(line[:-74] + b"}") == tail[1].decode():
-        return int(head[1]), bool(head[2]), head[3], json.loads(head[4].decode("utf-8", "replace")), tail[1]
+        return Frame(int(head[1]), bool(head[2]), head[3].decode(), json.loads(head[4].decode("utf-8", "replace")), tail[1].decode())
+
+
+def own_frames(folder, where):
+    """The frames in a session's files, the place behind them, and the damage that is there: file, offset, cause."""
+    names = sorted(n for n in os.listdir(folder) if n.endswith(".jsonl")) if os.path.isdir(folder) else []
+    first = int(names[0][:-6]) if names and names[0][:-6].isdigit() else 1
+    frames, done, place = [], 0, (where, 0)
+    for name in names:
+        with open(os.path.join(folder, name), "rb") as f:
+            *lines, rest = f.read().split(b"\n")
+        file, at, more = where + "/" + name, 0, False
+        if name != "%012d.jsonl" % (first + len(frames)):
+            return frames, place, (file, 0, "what must stand before it is missing")
+        place = (file, 0) if frames or first == 1 else place
+        for line in lines:
+            frame = whole(line)
+            if not frame or frame.seq != first + len(frames) or frames and frame.prev != frames[-1].sum:
+                return frames, place, (file, at, "it does not follow the entry before it" if frame else "not a frame")
+            frames.append(frame)
+            at, more = at + len(line) + 1, frame.more
+            done, place = (done, place) if more else (len(frames), (file, at))
+        part = rest.rstrip(b"\0")
+        ended = any(whole(part[:m.end()]) for m in SUM.finditer(part) if m.end() < len(part))
+        if ended or len(part) > MAX_FRAME or name != names[-1] and (rest or more):
+            return frames, place, (file, at, "no line end")
+    return frames[:done], place, None  # without an append that was interrupted
 
 
 class Session:
     def __init__(self):
-        self.entries, self.prev, self.more = [], b"0" * 64, False
+        self.frames, self.logs = [], []  # and, for each, where its bodies are
         self.damage, self.rebuilt, self.refs = [], 0, []
 
     def damaged(self, name, offset, cause):
         self.damage.append({"file": name, "offset": offset, "cause": cause})
 
-    def step(self, line):
-        """Takes the next line, or says why not."""
-        seq, more, prev, entry, total = whole(line) or (0, False, b"", None, b"")
-        if seq != len(self.entries) + 1 or prev != self.prev:
-            return "it does not follow the entry before it" if seq else "not a frame"
-        self.entries.append(entry)
-        self.prev, self.more = total, more
+    def read_entries(self, folder, where="", until=END, below=()):
+        """Reads a session up to an entry, behind those that it goes on from. Damage ends the reading."""
+        own, place, damage = own_frames(os.path.join(folder, "entries"), where + "entries")
+        begin, prev = (own[0].seq, own[0].prev) if own else (1, "0" * 64)
+        file = where + "entries/%012d.jsonl" % begin
+        if begin > 1:
+            fork = own[0].entry.get("from") if own[0].entry["kind"] == "session" else None
+            if not fork or fork["seq"] != begin - 1 or fork["sum"] != prev:
+                return self.damaged(file, 0, "what must stand before it is missing")
+            name, below = fork["session"], below + (os.path.basename(os.path.abspath(folder)),)
+            if len(below) > 64 or name in below or not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", name):
+                return self.damaged(file, 0, "it goes on from itself, from too many sessions, or from what is none")
+            self.read_entries(os.path.join(folder, "..", name), "../" + name + "/", min(until, begin - 1), below)
+        if self.damage:
+            return
+        if begin <= until + 1 and prev != (self.frames[-1].sum if self.frames else "0" * 64):
+            self.frames = []
+            return self.damaged(file, 0, "it does not follow the entry before it")
+        own = [frame for frame in own if frame.seq <= until]
+        self.frames += own
+        self.logs += [(os.path.join(folder, "bodies", "literals.log"), where)] * len(own)
+        if damage and len(self.frames) < until:
+            self.damaged(*damage)
+        elif len(self.frames) < until < END:
+            self.damaged(*place, "the session ends before the entry from which another one goes on")
 
-    def read_entries(self, folder):
-        names, done = sorted(name for name in os.listdir(folder) if name.endswith(".jsonl")), 0
-        for name in names:
-            with open(os.path.join(folder, name), "rb") as f:
-                *lines, rest = f.read().split(b"\n")
-            if name != "%012d.jsonl" % (len(self.entries) + 1):
-                return self.damaged("entries/" + name, 0, "what must stand before it is missing")
-            at = 0
-            for line in lines:
-                if cause := self.step(line):
-                    return self.damaged("entries/" + name, at, cause)
-                at, done = at + len(line) + 1, done if self.more else len(self.entries)
-            part = rest.rstrip(b"\0")
-            ended = any(whole(part[:m.end()]) for m in SUM.finditer(part) if m.end() < len(part))
-            if ended or len(part) > MAX_FRAME or name != names[-1] and (rest or self.more):
-                return self.damaged("entries/" + name, at, "no line end")
-        del self.entries[done:]  # of an append that was interrupted
+    def read_bodies(self, folder):
+        logs = {"": Log(os.path.join(folder, "bodies", "literals.log"))}
+        for frame, (name, where) in zip(self.frames, self.logs):
+            for ref in bodies([frame]):
+                logs[where] = logs.get(where) or Log(name)
+                logs[where].refs.append(ref)
+        self.refs = [ref for log in logs.values() for ref in log.refs]
+        self.rebuilt = sum(log.rebuilds(ref) for log in logs.values() for ref in log.refs)
+        for at, cause in logs[""].all_damage():
+            self.damaged("bodies/literals.log", at, cause)
 
-    def read_log(self, name):
-        self.records, literal, at, lost = {}, 0, 0, False
+    def read_export(self, name):
+        there, at = set(), 0
+        for line in open(name, "rb"):
+            cause = "no line end"
+            if line.startswith(b'{"body":'):
+                try:
+                    b = json.loads(line)
+                    text = base64.b64decode(b["base64"]) if "base64" in b else b.get("text", "").encode()
+                    ok = len(text) == b["body"]["bytes"] and sha256(text) == b["body"]["sha256"]
+                    cause = None if ok else "the body is not what its name says"
+                    there.add(json.dumps(b["body"]))
+                except (ValueError, KeyError, TypeError) as err:
+                    cause = str(err)
+            elif line.endswith(b"\n"):
+                frame, last = whole(line[:-1]), self.frames[-1] if self.frames else Frame(0, False, "", None, "0" * 64)
+                follows = frame and frame.seq == last.seq + 1 and frame.prev == last.sum
+                self.frames += [frame] if follows else []
+                cause = None if follows else "it does not follow the entry before it"
+            if cause:
+                return self.damaged(name, at, cause)
+            at += len(line)
+        self.refs = bodies(self.frames)
+        self.rebuilt = sum(json.dumps(ref) in there for ref in self.refs)
+
+
+class Log:
+    """A session's bodies."""
+
+    def __init__(self, name):
+        self.records, self.damage, self.refs, literal, at, lost = {}, [], [], 0, 0, False
         self.data = open(name, "rb").read() if os.path.exists(name) else b""
         while at < len(self.data):
             r = self.header(at)
@@ -88,7 +154,7 @@ class Session:
             elif not any(self.data[at + HEADER - 1:]):
                 break  # interrupted
             else:
-                self.damaged("bodies/literals.log", at, "not a record")
+                self.damage.append((at, "not a record"))
                 found = (self.header(m.start()) and m.start() for m in re.finditer(b"AMB1", self.data) if m.start() > at)
                 sound = (i for i in found if i and self.header(i)["start"] >= literal and self.header(i)["end"] <= len(self.data))
                 at, lost = next(sound, len(self.data)), True
@@ -96,11 +162,14 @@ class Session:
             payload = self.data[at + HEADER:r["end"]]
             text = decompress(payload, r["literal"] + r["extents"]) if crc32c(payload) == r["crc"] else b""
             r["text"] = text if len(text) == r["literal"] + r["extents"] else None
-            if r["text"] is None and (at != max(self.records) or at in [ref["at"] for ref in self.refs]):
-                self.damaged("bodies/literals.log", at, "the payload is not what was written")
         self.rows = list(self.records.values())
         self.starts = [r["start"] for r in self.rows]
-        self.rebuilt = sum(self.rebuilds(ref) for ref in self.refs)
+
+    def all_damage(self):
+        """The damage, with that of payloads; the last one may be an append that was interrupted."""
+        relied = {ref["at"] for ref in self.refs} | set(list(self.records)[:-1])
+        bad = [at for at, r in self.records.items() if r["text"] is None and at in relied]
+        return self.damage + [(at, "the payload is not what was written") for at in bad]
 
     def header(self, at):
         head = self.data[at:at + HEADER]
@@ -128,29 +197,10 @@ class Session:
             out += text[skip:skip + length - len(out)]
         return out
 
-    def read_export(self, name):
-        bodies, at = set(), 0
-        for line in open(name, "rb"):
-            cause = "no line end"
-            if line.startswith(b'{"body":'):
-                try:
-                    b = json.loads(line)
-                    text = base64.b64decode(b["base64"]) if "base64" in b else b.get("text", "").encode()
-                    ok = len(text) == b["body"]["bytes"] and sha256(text) == b["body"]["sha256"]
-                    cause = None if ok else "the body is not what its name says"
-                    bodies.add(json.dumps(b["body"]))
-                except (ValueError, KeyError, TypeError) as err:
-                    cause = str(err)
-            elif line.endswith(b"\n"):
-                cause = self.step(line[:-1])
-            if cause:
-                return self.damaged(name, at, cause)
-            at += len(line)
-        self.rebuilt = sum(json.dumps(ref) in bodies for ref in self.bodies())
 
-    def bodies(self):
-        self.refs = [e["body"] for e in self.entries if e["kind"] in ("request", "response") and "body" in e]
-        return self.refs
+def bodies(frames):
+    entries = (frame.entry for frame in frames)
+    return [e["body"] for e in entries if e["kind"] in ("request", "response") and "body" in e]
 
 
 def varints(data):
@@ -167,11 +217,10 @@ def main(name, export=None):
     if export:
         s.read_export(export)
     else:
-        s.read_entries(os.path.join(name, "entries"))
-        s.bodies()
-        s.read_log(os.path.join(name, "bodies", "literals.log"))
+        s.read_entries(name)
+        s.read_bodies(name)
     sound = not s.damage and s.rebuilt == len(s.refs)
-    counts = {"entries": len(s.entries), "bodies": len(s.refs), "rebuilt": s.rebuilt}
+    counts = {"entries": len(s.frames), "bodies": len(s.refs), "rebuilt": s.rebuilt}
     print(json.dumps({**counts, "sound": sound, "damage": s.damage}))
     sys.exit(not sound)
 
