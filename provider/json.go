@@ -2,8 +2,8 @@ package provider
 
 import (
 	"bytes"
-	"io"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -25,35 +25,23 @@ func (v JSON) Find(names ...string) []JSON {
 
 // find reports whether v is a complete object; until then what it found is not to be trusted.
 func (v JSON) find(names []string, found []JSON) bool {
-	dec := v.open('{')
-	if dec == nil {
+	s := v.open('{')
+	if s == nil {
 		return false
 	}
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return false
+	s.members(func(name []byte) {
+		at := index(names, name)
+		if value := s.part(); at >= 0 {
+			found[at] = value
 		}
-		at := index(names, token)
-		value, err := dec.ReadValue()
-		if err != nil {
-			return false
-		}
-		if at >= 0 {
-			found[at] = JSON(value)
-		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return false
-	}
-	_, err := dec.ReadToken()
-	return err == io.EOF
+	})
+	s.end()
+	return s.err == nil
 }
 
-func index(names []string, token jsontext.Token) int {
-	name := token.String()
+func index(names []string, name []byte) int {
 	for i, n := range names {
-		if n == name {
+		if n == string(name) {
 			return i
 		}
 	}
@@ -64,17 +52,35 @@ func index(names []string, token jsontext.Token) int {
 // array piece by piece.
 func (v JSON) Elements() iter.Seq[JSON] {
 	return func(yield func(JSON) bool) {
-		dec := v.open('[')
-		if dec == nil {
-			return
-		}
-		for dec.PeekKind() != ']' {
-			value, err := dec.ReadValue()
-			if err != nil || !yield(JSON(value)) {
-				return
-			}
+		if s := v.open('['); s != nil {
+			s.array(func(int) {
+				if value := s.part(); value != nil && !yield(value) {
+					s.fail("enough")
+				}
+			})
 		}
 	}
+}
+
+// Members yields the object's members with their decoded names, up to where the text breaks off or stops being JSON.
+func (v JSON) Members() iter.Seq2[string, JSON] {
+	return func(yield func(string, JSON) bool) {
+		if s := v.open('{'); s != nil {
+			s.members(func(name []byte) {
+				if value := s.part(); value != nil && !yield(decode(name), value) {
+					s.fail("enough")
+				}
+			})
+		}
+	}
+}
+
+// decode decodes a name in canonical form.
+func decode(name []byte) string {
+	if bytes.IndexByte(name, '\\') < 0 && utf8.Valid(name) {
+		return string(name)
+	}
+	return JSON(`"` + string(name) + `"`).Text()
 }
 
 // Text returns the decoded string, or nothing when v is no string. Invalid UTF-8 and lone surrogates become U+FFFD.
@@ -84,6 +90,14 @@ func (v JSON) Text() string {
 	}
 	text, _ := jsontext.AppendUnquote(nil, []byte(v)) // an error only says that something was replaced
 	return string(text)
+}
+
+// Kind returns the byte with which the value begins, or zero when there is none.
+func (v JSON) Kind() byte {
+	if len(v) == 0 {
+		return 0
+	}
+	return v[0]
 }
 
 // True reports whether v is true.
@@ -104,16 +118,24 @@ func (v JSON) Count() (n int64, ok bool) {
 	return n, n < 1<<53
 }
 
-// open reads the first token and returns the decoder behind it, or nil when that token is another one.
-func (v JSON) open(kind jsontext.Kind) *jsontext.Decoder {
-	start := bytes.TrimLeft(v, " \t\r\n")
-	if len(start) == 0 || start[0] != byte(kind) {
+// open returns a scanner that stands before an object or an array, or nil when v is another kind of value.
+func (v JSON) open(kind byte) *scanner {
+	s := &scanner{body: v}
+	s.names.free, s.out.off = true, 1
+	if s.next() != kind {
 		return nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(v), // read in place; the decoder writes to no bytes.Buffer
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := dec.ReadToken(); err != nil {
+	return s
+}
+
+// part reads a value and returns how it stands in the body, or nil when the body ends in it or it is none.
+func (s *scanner) part() JSON {
+	kind := s.next()
+	from := s.pos
+	s.value()
+	number := kind == '-' || '0' <= kind && kind <= '9'
+	if s.err != nil || number && s.pos == len(s.body) {
 		return nil
 	}
-	return dec
+	return JSON(s.body[from:s.pos:s.pos])
 }

@@ -3,7 +3,8 @@
 // It only reads. A recorded body is never changed, nothing here can fail a request, and what is not understood
 // gives zero values: the bytes are kept elsewhere, whole, whether or not they are understood. Each wire family is a
 // package of its own below this one and implements Protocol; what families share stands here. A body passes
-// through Decode first, then Request or Response of its family, which are built on Segments, JSON, Parts and Counts.
+// through Decode first, then Request, Elements or Response of its family, which are built on Segments, JSON, Reader,
+// Parts, Counts and Draft.
 //
 // The package is pure: no clock, no randomness, no goroutine, no file. Everything in it may be called concurrently.
 package provider
@@ -16,15 +17,23 @@ import (
 
 // Protocol is what one wire family knows about its exchanges.
 //
-// Both methods may be called concurrently, neither fails or panics on any input, neither keeps or changes the body,
-// and the answer depends on the arguments alone.
+// All methods may be called concurrently, none panics on any input, none keeps or changes the body, and the answer
+// depends on the arguments alone.
 type Protocol interface {
 	// Request says what is asked. The path is what follows the provider's name, with query; the body is decoded.
 	// Where the path is understood and the body is not, Type stands alone.
 	Request(method, path string, body []byte) Request
 
+	// Elements gives the canonical elements of the decoded body of req. Where the type has none, so a body of models
+	// or embeddings, they are empty. The only error is ErrNotUnderstood, with the reason.
+	Elements(req Request, body []byte) (Elements, error)
+
+	// Message reads one of the elements' messages: raw is how it stands in the body, at its JSON pointer.
+	Message(req Request, raw []byte, at string) Message
+
 	// Response says what came back for req. The body is decoded and may end early: then the answer is what the part
 	// that came says, and never more than the whole would have said.
+	// So is the text of a broken answer a prefix of the whole text.
 	Response(req Request, contentType string, body []byte) Response
 }
 
@@ -33,12 +42,17 @@ type Request struct {
 	Type   string // one of the Type constants; empty when not understood
 	Model  string // as the request names it; empty when it names none
 	Stream bool   // the answer is to come in pieces
+
+	Session  string // a client's own id of its session, where the body has one
+	CacheKey string // prompt_cache_key, which clients keep through a session
 }
 
 // Response is what an answer says about itself.
 type Response struct {
 	Model string       // as the provider names it; empty when it does not say
 	Usage *entry.Usage // nil when the provider gave none
+
+	Answer Answer
 }
 
 // What a request can ask for. Those up to TypeCompletions run a model and are charged; TypeStored asks for an
@@ -67,4 +81,15 @@ func ModelName(s string) string {
 		return ""
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// maxKey is the longest key of a session or a cache, in bytes.
+const maxKey = 256
+
+// Key returns the string as a key by which requests are told apart, and nothing where it is too long to be one.
+func Key(v JSON) string {
+	if key := v.Text(); len(key) <= maxKey {
+		return key
+	}
+	return ""
 }

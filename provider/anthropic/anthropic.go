@@ -1,10 +1,7 @@
 // Package anthropic reads exchanges of the Anthropic Messages API.
 package anthropic
 
-import (
-	"ambit/entry"
-	"ambit/provider"
-)
+import "ambit/provider"
 
 // Protocol reads POST /v1/messages, streamed or not, and /v1/messages/count_tokens, and recognises message batches,
 // models and files. Its zero value is ready. Field meanings are those of Anthropic's public API reference
@@ -17,13 +14,14 @@ type Protocol struct{}
 
 var _ provider.Protocol = Protocol{}
 
-// Request reads the type from method and path, and model and stream from the body.
+// Request reads the type from method and path, and model, stream and session from the body.
 func (Protocol) Request(method, path string, body []byte) provider.Request {
 	req := provider.Request{Type: requestType(method, provider.Segments(path))}
 	if req.Type != "" {
-		found := provider.JSON(body).Find("model", "stream")
+		found := provider.JSON(body).Find("model", "stream", "metadata")
 		req.Model = provider.ModelName(found[0].Text())
 		req.Stream = found[1].True()
+		req.Session = session(found[2])
 	}
 	return req
 }
@@ -46,50 +44,4 @@ func requestType(method string, path []string) string {
 		return provider.TypeCountTokens
 	}
 	return ""
-}
-
-// Response reads the answers to messages and count_tokens.
-func (Protocol) Response(req provider.Request, contentType string, body []byte) provider.Response {
-	switch req.Type {
-	case provider.TypeMessages:
-		return message(contentType, body)
-	case provider.TypeCountTokens:
-		c := provider.Counts{}
-		c.Add(body, "input_tokens")
-		return provider.Response{Usage: usage(c)}
-	}
-	return provider.Response{}
-}
-
-func message(contentType string, body []byte) provider.Response {
-	var model string
-	c := provider.Counts{}
-	for event, part := range provider.Parts(contentType, body) {
-		switch event {
-		case "", "message_start", "message_delta":
-		default:
-			continue // most of a stream
-		}
-		found := part.Find("type", "model", "usage", "message")
-		switch found[0].Text() {
-		case "message_start":
-			found = found[3].Find("type", "model", "usage")
-		case "message", "message_delta":
-		default:
-			continue
-		}
-		if model == "" {
-			model = provider.ModelName(found[1].Text())
-		}
-		c.Add(found[2], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-	}
-	return provider.Response{Model: model, Usage: usage(c)}
-}
-
-func usage(c provider.Counts) *entry.Usage {
-	if len(c) == 0 {
-		return nil
-	}
-	read, write := c["cache_read_input_tokens"], c["cache_creation_input_tokens"]
-	return provider.NewUsage(c["input_tokens"]+read+write, read, write, c["output_tokens"])
 }

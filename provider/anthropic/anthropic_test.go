@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ var exchanges = []providertest.Exchange{
 		Request: provider.Request{Type: "messages", Model: "claude-opus-5-5"},
 		Response: provider.Response{
 			Model: "claude-opus-5-5-20260101",
-			Usage: &entry.Usage{Input: 128, CacheRead: 100, CacheWrite: 20, Output: 3},
+			Usage: &entry.Usage{Input: 128, CacheRead: 100, CacheWrite: 20, Output: 3}, Answer: provider.Answer{Text: "A", Whole: true},
 		},
 	},
 	{
@@ -41,8 +42,11 @@ var exchanges = []providertest.Exchange{
 			"event: message_delta\n" +
 			`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":15}   }` + "\n\n" +
 			"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-		Request:  provider.Request{Type: "messages", Model: "claude-haiku-4-5", Stream: true},
-		Response: provider.Response{Model: "claude-haiku-4-5", Usage: &entry.Usage{Input: 103, CacheRead: 7, Output: 15}},
+		Request: provider.Request{Type: "messages", Model: "claude-haiku-4-5", Stream: true},
+		Response: provider.Response{
+			Model: "claude-haiku-4-5", Usage: &entry.Usage{Input: 103, CacheRead: 7, Output: 15},
+			Answer: provider.Answer{Text: `{"usage":{"input_tokens":1}}`, Whole: true},
+		},
 	},
 	{
 		Name:   "stream without event names in which later counts replace earlier ones, but not by null",
@@ -80,7 +84,7 @@ var exchanges = []providertest.Exchange{
 		Method: "POST", Path: "/v1/messages", Body: `{"model":"m"}`, ContentType: jsonType,
 		Answer:   `{"type":"message","model":"m","usage":{"input_tokens":-1,"cache_read_input_tokens":1.5,"cache_creation_input_tokens":1e400,"output_tokens":"7"}}`,
 		Request:  provider.Request{Type: "messages", Model: "m"},
-		Response: provider.Response{Model: "m"},
+		Response: provider.Response{Model: "m", Answer: provider.Answer{Whole: true}},
 	},
 	{
 		Name:   "count_tokens",
@@ -135,6 +139,8 @@ func TestType(t *testing.T) {
 	}
 }
 
-func TestLaws(t *testing.T) { providertest.Run(t, Protocol{}, exchanges...) }
+func TestLaws(t *testing.T) { providertest.Run(t, Protocol{}, slices.Concat(exchanges, rich)...) }
 
-func FuzzResponse(f *testing.F) { providertest.FuzzResponse(f, Protocol{}, exchanges...) }
+func FuzzResponse(f *testing.F) {
+	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, rich)...)
+}

@@ -10,7 +10,7 @@ import (
 func ExampleProtocol() {
 	var p provider.Protocol = anthropic.Protocol{}
 	req := p.Request("POST", "/v1/messages?beta=true", []byte(`{"model":"claude-opus-5-5","messages":[]}`))
-	fmt.Printf("%+v\n", req)
+	fmt.Println(req.Type, req.Model, req.Stream)
 
 	answer := `{"type":"message","model":"claude-opus-5-5","usage":{"input_tokens":3,"cache_read_input_tokens":90,"output_tokens":7}}`
 	body, err := provider.Decode([]byte(answer), "identity", 1<<20)
@@ -19,6 +19,22 @@ func ExampleProtocol() {
 	}
 	fmt.Printf("%+v\n", *p.Response(req, "application/json", body).Usage)
 	// Output:
-	// {Type:messages Model:claude-opus-5-5 Stream:false}
+	// messages claude-opus-5-5 false
 	// {Input:93 CacheRead:90 CacheWrite:0 Output:7}
+}
+
+func ExampleProtocol_Elements() {
+	p := anthropic.Protocol{}
+	req := provider.Request{Type: provider.TypeMessages}
+	plain, _ := p.Elements(req, []byte(`{"messages":[{"role":"user","content":"hi"}]}`))
+	body := `{"messages":[{"role":"user", "content":[{"type":"text","text":"h\u0069","cache_control":{"type":"ephemeral"}}]}]}`
+	marked, _ := p.Elements(req, []byte(body))
+	fmt.Println(plain.Messages[0].Hash == marked.Messages[0].Hash)
+
+	at := marked.Messages[0]
+	m := p.Message(req, []byte(body[at.Offset:at.Offset+at.Length]), at.At)
+	fmt.Printf("%+v\n", m.Texts)
+	// Output:
+	// true
+	// [{Field:/messages/0/content/0/text Said:user Text:hi}]
 }

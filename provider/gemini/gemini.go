@@ -4,7 +4,6 @@ package gemini
 import (
 	"strings"
 
-	"ambit/entry"
 	"ambit/provider"
 )
 
@@ -66,42 +65,4 @@ func verbType(verb string) string {
 		return provider.TypeBatches
 	}
 	return ""
-}
-
-// Response reads the answers to generate and count_tokens.
-func (Protocol) Response(req provider.Request, contentType string, body []byte) provider.Response {
-	switch req.Type {
-	case provider.TypeGenerate, provider.TypeEmbeddings:
-		return answer(contentType, body)
-	case provider.TypeCountTokens:
-		c := provider.Counts{}
-		c.Add(body, "totalTokens")
-		if len(c) == 0 {
-			return provider.Response{}
-		}
-		return provider.Response{Usage: provider.NewUsage(c["totalTokens"], 0, 0, 0)}
-	}
-	return provider.Response{}
-}
-
-func answer(contentType string, body []byte) provider.Response {
-	var model string
-	c, cached := provider.Counts{}, provider.Counts{}
-	for _, part := range provider.Parts(contentType, body) {
-		found := part.Find("modelVersion", "usageMetadata")
-		if model == "" {
-			model = provider.ModelName(found[0].Text())
-		}
-		c.Add(found[1], "promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
-		cached.Add(found[1], "cachedContentTokenCount")
-	}
-	return provider.Response{Model: model, Usage: usage(c, cached["cachedContentTokenCount"])}
-}
-
-func usage(c provider.Counts, cached int64) *entry.Usage {
-	if len(c) == 0 {
-		return nil
-	}
-	return provider.NewUsage(c["promptTokenCount"]+c["toolUsePromptTokenCount"], cached, 0,
-		c["candidatesTokenCount"]+c["thoughtsTokenCount"])
 }

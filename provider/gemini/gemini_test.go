@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,8 +27,9 @@ var exchanges = []providertest.Exchange{
 			"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":60,"candidatesTokenCount":7,"thoughtsTokenCount":30,"toolUsePromptTokenCount":12,"totalTokenCount":149},
 			"modelVersion":"gemini-3-pro-001"}`,
 		Response: provider.Response{
-			Model: "gemini-3-pro-001",
-			Usage: &entry.Usage{Input: 112, CacheRead: 60, Output: 37},
+			Model:  "gemini-3-pro-001",
+			Usage:  &entry.Usage{Input: 112, CacheRead: 60, Output: 37},
+			Answer: provider.Answer{Text: `{"usageMetadata":{"promptTokenCount":1}}`, Whole: true},
 		},
 	},
 	{
@@ -139,6 +141,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestLaws(t *testing.T) { providertest.Run(t, Protocol{}, exchanges...) }
+func TestLaws(t *testing.T) { providertest.Run(t, Protocol{}, slices.Concat(exchanges, rich)...) }
 
-func FuzzResponse(f *testing.F) { providertest.FuzzResponse(f, Protocol{}, exchanges...) }
+func FuzzResponse(f *testing.F) {
+	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, rich)...)
+}

@@ -1,13 +1,7 @@
 // Package openai reads exchanges of the OpenAI API and of the many servers that speak it.
 package openai
 
-import (
-	"cmp"
-	"strings"
-
-	"ambit/entry"
-	"ambit/provider"
-)
+import "ambit/provider"
 
 // Protocol reads the Responses API (with compact and input_tokens), Chat Completions, the older completions and
 // embeddings, streamed or not, and recognises models, batches, files and stored answers. Its zero value is ready.
@@ -18,13 +12,14 @@ type Protocol struct{}
 
 var _ provider.Protocol = Protocol{}
 
-// Request reads the type from method and path, and model and stream from the body.
+// Request reads the type from method and path, and model, stream and cache key from the body.
 func (Protocol) Request(method, path string, body []byte) provider.Request {
 	req := provider.Request{Type: requestType(method, provider.Segments(path))}
 	if req.Type != "" {
-		found := provider.JSON(body).Find("model", "stream")
+		found := provider.JSON(body).Find("model", "stream", "prompt_cache_key")
 		req.Model = provider.ModelName(found[0].Text())
 		req.Stream = found[1].True()
+		req.CacheKey = provider.Key(found[2])
 	}
 	return req
 }
@@ -69,60 +64,4 @@ func responsesType(method string, rest []string) string {
 		return provider.TypeCountTokens
 	}
 	return provider.TypeStored
-}
-
-// Response reads the answers to everything that runs a model, and to input_tokens.
-func (Protocol) Response(req provider.Request, contentType string, body []byte) provider.Response {
-	switch req.Type {
-	case provider.TypeResponses, provider.TypeCompact, provider.TypeStored,
-		provider.TypeChat, provider.TypeCompletions, provider.TypeEmbeddings:
-		return answer(contentType, body)
-	case provider.TypeCountTokens:
-		return provider.Response{Usage: usage(body)}
-	}
-	return provider.Response{}
-}
-
-// answer reads both APIs: an event of a Responses stream holds the response as it then stands, a chunk of a chat
-// stream is like a small response itself.
-func answer(contentType string, body []byte) provider.Response {
-	var resp provider.Response
-	for event, part := range provider.Parts(contentType, body) {
-		if !tells(event) {
-			continue
-		}
-		found := part.Find("model", "usage", "response")
-		if len(found[2]) > 0 {
-			found = found[2].Find("model", "usage")
-		}
-		if resp.Model == "" {
-			resp.Model = provider.ModelName(found[0].Text())
-		}
-		if u := usage(found[1]); u != nil {
-			resp.Usage = u
-		}
-	}
-	return resp
-}
-
-// tells passes over those events of a Responses stream that hold no response, which are most of it.
-func tells(event string) bool {
-	switch event {
-	case "response.created", "response.completed", "response.incomplete", "response.failed":
-		return true
-	}
-	return !strings.HasPrefix(event, "response.")
-}
-
-func usage(v provider.JSON) *entry.Usage {
-	c := provider.Counts{}
-	c.Add(v, "input_tokens", "prompt_tokens", "output_tokens", "completion_tokens")
-	if len(c) == 0 {
-		return nil
-	}
-	for _, details := range v.Find("input_tokens_details", "prompt_tokens_details") {
-		c.Add(details, "cached_tokens", "cache_write_tokens")
-	}
-	return provider.NewUsage(cmp.Or(c["input_tokens"], c["prompt_tokens"]), c["cached_tokens"], c["cache_write_tokens"],
-		cmp.Or(c["output_tokens"], c["completion_tokens"]))
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,8 +26,9 @@ var exchanges = []providertest.Exchange{
 		Answer: `{"id":"resp_1","object":"response","status":"completed","model":"gpt-5.1-codex-2026","output":[{"usage":{"input_tokens":1}}],` +
 			`"usage":{"input_tokens":120,"input_tokens_details":{"cached_tokens":64,"cache_write_tokens":32},"output_tokens":18,"output_tokens_details":{"reasoning_tokens":8},"total_tokens":138}}`,
 		Response: provider.Response{
-			Model: "gpt-5.1-codex-2026",
-			Usage: &entry.Usage{Input: 120, CacheRead: 64, CacheWrite: 32, Output: 18},
+			Model:  "gpt-5.1-codex-2026",
+			Usage:  &entry.Usage{Input: 120, CacheRead: 64, CacheWrite: 32, Output: 18},
+			Answer: provider.Answer{ID: "resp_1", Whole: true, Unknown: true, Elements: hashes(`{"usage":{"input_tokens":1}}`)},
 		},
 	},
 	{
@@ -41,7 +43,9 @@ var exchanges = []providertest.Exchange{
 			`data: {"type":"response.output_text.delta","delta":"x","response":{"usage":{"input_tokens":5}}}` + "\n\n" +
 			"event: response.completed\n" +
 			`data: {"type":"response.completed","response":{"model":"gpt-5-2026","usage":{"input_tokens":36,"input_tokens_details":{"cached_tokens":0},"output_tokens":87}}}` + "\n\n",
-		Response: provider.Response{Model: "gpt-5-2026", Usage: &entry.Usage{Input: 36, Output: 87}},
+		Response: provider.Response{
+			Model: "gpt-5-2026", Usage: &entry.Usage{Input: 36, Output: 87}, Answer: provider.Answer{Text: "x", Whole: true},
+		},
 	},
 	{
 		Name:   "stream of responses that is incomplete, without event names",
@@ -52,7 +56,9 @@ var exchanges = []providertest.Exchange{
 		Answer: `data: {"type":"response.created","response":{"model":"gpt-5","usage":null}}` + "\n\n" +
 			`data: {"type":"response.output_text.delta","delta":"x"}` + "\n\n" +
 			`data: {"type":"response.incomplete","response":{"model":"gpt-5","usage":{"input_tokens":7,"output_tokens":3}}}` + "\n\n",
-		Response: provider.Response{Model: "gpt-5", Usage: &entry.Usage{Input: 7, Output: 3}},
+		Response: provider.Response{
+			Model: "gpt-5", Usage: &entry.Usage{Input: 7, Output: 3}, Answer: provider.Answer{Text: "x", Whole: true},
+		},
 	},
 	{
 		Name:   "stream of responses that failed",
@@ -71,7 +77,9 @@ var exchanges = []providertest.Exchange{
 
 		ContentType: jsonType,
 		Answer:      `{"object":"response.compaction","output":[],"usage":{"input_tokens":1000,"input_tokens_details":{"cached_tokens":900},"output_tokens":200}}`,
-		Response:    provider.Response{Usage: &entry.Usage{Input: 1000, CacheRead: 900, Output: 200}},
+		Response: provider.Response{
+			Usage: &entry.Usage{Input: 1000, CacheRead: 900, Output: 200}, Answer: provider.Answer{Whole: true},
+		},
 	},
 	{
 		Name:   "input_tokens",
@@ -91,7 +99,10 @@ var exchanges = []providertest.Exchange{
 		ContentType: jsonType + "; charset=utf-8",
 		Answer: `{"id":"chatcmpl-1","object":"chat.completion","model":"gpt-4.1-mini-2025-04-14","choices":[{"message":{"content":"Hi"}}],` +
 			`"usage":{"prompt_tokens":1603,"completion_tokens":40,"total_tokens":1643,"prompt_tokens_details":{"cached_tokens":1536,"audio_tokens":0}}}`,
-		Response: provider.Response{Model: "gpt-4.1-mini-2025-04-14", Usage: &entry.Usage{Input: 1603, CacheRead: 1536, Output: 40}},
+		Response: provider.Response{
+			Model: "gpt-4.1-mini-2025-04-14", Usage: &entry.Usage{Input: 1603, CacheRead: 1536, Output: 40},
+			Answer: provider.Answer{Text: "Hi", Whole: true},
+		},
 	},
 	{
 		Name:   "stream of chat",
@@ -104,7 +115,9 @@ var exchanges = []providertest.Exchange{
 			`data: {"model":"gpt-5-2026","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":4}}}` + "\n\n" +
 			`data: {"model":"gpt-5-2026","choices":[],"usage":null}` + "\n\n" +
 			"data: [DONE]\n\n",
-		Response: provider.Response{Model: "gpt-5-2026", Usage: &entry.Usage{Input: 12, CacheRead: 4, Output: 9}},
+		Response: provider.Response{
+			Model: "gpt-5-2026", Usage: &entry.Usage{Input: 12, CacheRead: 4, Output: 9}, Answer: provider.Answer{Text: "Hi", Whole: true},
+		},
 	},
 	{
 		Name:   "stream of chat without usage",
@@ -113,7 +126,7 @@ var exchanges = []providertest.Exchange{
 
 		ContentType: sseType,
 		Answer:      ": keep-alive\n\ndata: {\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n",
-		Response:    provider.Response{Model: "m"},
+		Response:    provider.Response{Model: "m", Answer: provider.Answer{Text: "Hi", Whole: true}},
 	},
 	{
 		Name:   "error in a stream of chat",
@@ -213,6 +226,10 @@ func TestType(t *testing.T) {
 	}
 }
 
-func TestLaws(t *testing.T) { providertest.Run(t, Protocol{}, exchanges...) }
+func TestLaws(t *testing.T) {
+	providertest.Run(t, Protocol{}, slices.Concat(exchanges, richResponses, richChat)...)
+}
 
-func FuzzResponse(f *testing.F) { providertest.FuzzResponse(f, Protocol{}, exchanges...) }
+func FuzzResponse(f *testing.F) {
+	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, richResponses, richChat)...)
+}

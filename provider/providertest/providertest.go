@@ -3,7 +3,9 @@ package providertest
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -40,6 +42,10 @@ func Run(t *testing.T, p provider.Protocol, exchanges ...Exchange) {
 	t.Run("Arbitrary", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { arbitrary(t, p, exchanges) }) })
 	t.Run("Foreign", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { foreign(t, p) }) })
 	t.Run("CutStream", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { cutStream(t, p, exchanges) }) })
+	if telling := withElements(p, exchanges); len(telling) > 0 {
+		t.Run("Respelled", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { respelled(t, p, telling) }) })
+		t.Run("Changed", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { changed(t, p, telling) }) })
+	}
 	t.Run("NotJSON", func(t *testing.T) { notJSON(t, p, exchanges) })
 }
 
@@ -62,6 +68,9 @@ func understood(t *testing.T, p provider.Protocol, x Exchange) {
 	if diff := cmp.Diff(x.Request, req); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
+	if x.Body != "" {
+		elements(t, p, req, x.Body)
+	}
 	resp := response(t, p, req, x.ContentType, x.Answer)
 	if diff := cmp.Diff(x.Response, resp); diff != "" {
 		t.Errorf("response (-want +got):\n%s", diff)
@@ -79,7 +88,35 @@ func cutAnswer(t *testing.T, p provider.Protocol, x Exchange) {
 		if !atMost(part.Usage, whole.Usage) {
 			t.Errorf("cut at %d: usage %+v, the whole says %+v", cut, part.Usage, whole.Usage)
 		}
+		if err := goesOn(part.Answer, whole.Answer); err != nil {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
 	}
+}
+
+// goesOn says what is in the answer that came that is not in the whole.
+func goesOn(part, whole provider.Answer) error {
+	switch {
+	case part.ID != "" && part.ID != whole.ID:
+		return fmt.Errorf("id %q, the whole says %q", part.ID, whole.ID)
+	case !strings.HasPrefix(whole.Text, part.Text):
+		return fmt.Errorf("text %q, the whole says %q", part.Text, whole.Text)
+	case part.Whole && (!whole.Whole || part.Text != whole.Text || len(part.Calls) != len(whole.Calls)):
+		return fmt.Errorf("%+v is said to be the whole, which is %+v", part, whole)
+	case len(part.Calls) > len(whole.Calls):
+		return fmt.Errorf("%d calls, the whole has %d", len(part.Calls), len(whole.Calls))
+	case len(part.Elements) > len(whole.Elements) || !slices.Equal(part.Elements, whole.Elements[:len(part.Elements)]):
+		return fmt.Errorf("elements %x, the whole has %x", part.Elements, whole.Elements)
+	}
+	for i, c := range part.Calls {
+		w := whole.Calls[i]
+		came := provider.JSON(c.Args).Text()
+		if c.ID != w.ID || c.Name != w.Name || !bytes.Equal(c.Args, w.Args) &&
+			(provider.JSON(c.Args).Kind() != '"' || !strings.HasPrefix(string(w.Args), came) && !strings.HasPrefix(provider.JSON(w.Args).Text(), came)) {
+			return fmt.Errorf("call %+v, the whole says %+v", c, w)
+		}
+	}
+	return nil
 }
 
 func atMost(part, whole *entry.Usage) bool {
@@ -110,6 +147,8 @@ func arbitrary(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
 	if rapid.Bool().Draw(t, "another type") {
 		req.Type = rapid.SampledFrom(types).Draw(t, "type")
 	}
+	elements(t, p, req, body)
+	message(t, p, req, "", body, "/at/0")
 	contentType := rapid.SampledFrom([]string{"text/event-stream", "application/json; charset=utf-8", "", "text/html"}).Draw(t, "content type")
 	response(t, p, req, contentType, drawText(t, "answer", exchanges, func(x Exchange) string { return x.Answer }))
 }
@@ -167,7 +206,13 @@ func cutStream(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
 	if part.Model != "" && part.Model != whole.Model {
 		t.Fatalf("the first %d bytes of %q name model %q, the whole %q", cut, text, part.Model, whole.Model)
 	}
+	if !strings.HasPrefix(whole.Answer.Text, part.Answer.Text) {
+		t.Fatalf("the first %d bytes of %q have text %q, the whole %q", cut, text, part.Answer.Text, whole.Answer.Text)
+	}
 }
+
+// notObject are the bodies of notJSON that are JSON.
+var notObject = map[string]bool{"null": true, "number": true}
 
 // notJSON: a body that is no JSON, or too deep, says nothing.
 func notJSON(t *testing.T, p provider.Protocol, exchanges []Exchange) {
@@ -184,8 +229,11 @@ func notJSON(t *testing.T, p provider.Protocol, exchanges []Exchange) {
 			if got := request(t, p, x.Method, x.Path, body); got != bare {
 				t.Errorf("%s: request %+v, want what the path alone says, %+v", name, got, bare)
 			}
+			if _, err := p.Elements(bare, []byte(body)); (err == nil) != notObject[name] {
+				t.Errorf("%s: elements with error %v", name, err)
+			}
 			for _, contentType := range []string{"application/json", "text/event-stream", ""} {
-				if got := response(t, p, bare, contentType, body); got != (provider.Response{}) {
+				if got := response(t, p, bare, contentType, body); !reflect.DeepEqual(got, provider.Response{}) {
 					t.Errorf("%s as %q: response %+v, want nothing", name, contentType, got)
 				}
 			}
@@ -208,7 +256,9 @@ func request(t failer, p provider.Protocol, method, path, text string) (got prov
 			t.Fatalf("%s %q is %+v, then %+v", method, path, got, again)
 		}
 	})
-	checkModel(t, got.Model)
+	for _, name := range []string{got.Model, got.Session, got.CacheKey} {
+		checkModel(t, name)
+	}
 	return got
 }
 
@@ -226,6 +276,7 @@ func response(t failer, p provider.Protocol, req provider.Request, contentType, 
 		}
 	})
 	checkModel(t, got.Model)
+	answerTexts(t, got.Answer)
 	if u := got.Usage; u != nil {
 		if min(u.Input, u.CacheRead, u.CacheWrite, u.Output) < 0 || u.CacheRead > u.Input-u.CacheWrite {
 			t.Fatalf("usage %+v: no count is negative, and the cached parts are parts of the input", *u)
@@ -238,7 +289,7 @@ func response(t failer, p provider.Protocol, req provider.Request, contentType, 
 func checkModel(t failer, model string) {
 	t.Helper()
 	if len(model) > 1024 || !utf8.ValidString(model) {
-		t.Fatalf("%q is no name of a model: too long or not UTF-8", model)
+		t.Fatalf("%q is no name: too long or not UTF-8", model)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type broken struct {
 	request  func(body []byte) provider.Request
 	response func(body []byte) provider.Response
+	elements func(body []byte) provider.Elements
 }
 
 func (b broken) Request(_, _ string, body []byte) provider.Request {
@@ -28,6 +29,15 @@ func (b broken) Response(_ provider.Request, _ string, body []byte) provider.Res
 	}
 	return b.response(body)
 }
+
+func (b broken) Elements(_ provider.Request, body []byte) (provider.Elements, error) {
+	if b.elements != nil {
+		return b.elements(body), nil
+	}
+	return provider.Elements{}, onlyRead(body)
+}
+
+func (b broken) Message(provider.Request, []byte, string) provider.Message { return provider.Message{} }
 
 func TestNothingUnderstood(t *testing.T) { Run(t, broken{}) }
 
@@ -98,4 +108,10 @@ func TestBrokenResponses(t *testing.T) {
 			t.Errorf("%s: complaint %q, want %q in it", name, got, test.want)
 		}
 	}
+}
+
+func onlyRead(body []byte) error {
+	r := provider.NewReader(body)
+	r.Skip()
+	return r.End()
 }

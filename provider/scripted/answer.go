@@ -3,7 +3,6 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"unicode/utf8"
 
 	"ambit/entry"
@@ -63,16 +62,28 @@ type stopDelta struct {
 	StopSequence *string `json:"stop_sequence"`
 }
 
-// play makes the answer of a turn.
-func play(t turn, model string, u entry.Usage) (answer, error) {
+// playMessage makes the answer of a turn, whole and as Anthropic streams it.
+func playMessage(t turn, r *request, u entry.Usage) (any, []sent, error) {
+	a, err := t.answer(r, u)
+	if err != nil {
+		return nil, nil, err
+	}
+	var events []sent
+	for _, e := range a.events() {
+		events = append(events, sent{e.Type, e})
+	}
+	return a, events, nil
+}
+
+func (t turn) answer(r *request, u entry.Usage) (answer, error) {
 	stop := "end_turn"
-	a := answer{ID: "msg_" + digest(t.place), Type: "message", Role: "assistant", Model: model, Content: []content{}}
+	a := answer{ID: "msg_" + digest(t.place), Type: "message", Role: "assistant", Model: r.Model, Content: []content{}}
 	if t.text != "" {
 		a.Content = append(a.Content, content{Type: "text", Text: &t.text})
 	}
-	for _, c := range t.calls {
+	for _, c := range t.made() {
 		stop = "tool_use"
-		a.Content = append(a.Content, content{Type: "tool_use", ID: c.id, Name: c.name, Input: c.args})
+		a.Content = append(a.Content, content{Type: "tool_use", ID: "toolu_" + c.id, Name: c.name, Input: c.args})
 	}
 	a.StopReason = &stop
 	raw, err := marshal(a.Content)
@@ -138,22 +149,4 @@ func pieces(s string) []string {
 		s = s[n:]
 	}
 	return out
-}
-
-// send streams the answer, one flush an event. A write error means that the client left, which is its right.
-func (a answer) send(w http.ResponseWriter) {
-	w.Header().Set("content-type", "text/event-stream; charset=utf-8")
-	w.Header().Set("cache-control", "no-cache")
-	w.WriteHeader(http.StatusOK)
-	flusher := http.NewResponseController(w)
-	for _, e := range a.events() {
-		raw, err := marshal(e)
-		if err != nil {
-			return
-		}
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.Type, raw); err != nil {
-			return
-		}
-		_ = flusher.Flush() // a writer that cannot flush gets the events all the same
-	}
 }

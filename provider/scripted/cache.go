@@ -35,9 +35,14 @@ func (p *prefix) add(tier byte, raw []byte) {
 	p.sizes = append(p.sizes, p.sizes[len(p.sizes)-1]+int64(len(raw)))
 }
 
+// newPrefix is the prefix of no elements, for a model.
+func newPrefix(model string) prefix {
+	return prefix{sums: [][sha256.Size]byte{sha256.Sum256([]byte(model))}, sizes: []int64{0}}
+}
+
 // elements splits a request: each tool, each system block, each message.
 func (r *request) elements() (prefix, error) {
-	p := prefix{sums: [][sha256.Size]byte{sha256.Sum256([]byte(r.Model))}, sizes: []int64{0}}
+	p := newPrefix(r.Model)
 	system, err := blockList(r.System)
 	if err != nil {
 		return p, fmt.Errorf("system: %w", err)

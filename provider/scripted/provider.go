@@ -1,12 +1,14 @@
 // Package scripted plays written turns over real HTTP: a provider for demos and tests that needs no model and no
 // network.
 //
-// A Provider is an http.Handler that speaks Anthropic Messages: POST …/v1/messages, streamed or whole, and POST
-// …/v1/messages/count_tokens, under any path prefix and with any query. Which turn it plays is read from the request
-// alone: the conversation from the first user message, the turn from the number of assistant messages, so that a
-// request sent again gets the same answer with the same tool call ids, and a client that rewinds is answered from
-// there. Two things are remembered: which faults were given already, and what the prompt cache holds. Like the real
-// API it refuses tool calls without results, results without calls, and a fifth cache marker. It asks for no
+// A Provider is an http.Handler that speaks Anthropic Messages and OpenAI Responses: POST …/v1/messages and POST
+// …/v1/responses, streamed or whole, and POST …/v1/messages/count_tokens, under any path prefix and with any query. Which
+// turn it plays is read from the request alone: the conversation from what the user says first, the turn from the number
+// of answers that it holds, so that a request sent again gets the same answer with the same tool call ids, and a client
+// that rewinds is answered from there. An answer is an assistant message, or the items of Responses that stand together
+// and come from the model; one that nothing follows is not counted, nor one that a Fault dropped in a tool call and that
+// the client kept. Two things are remembered: which faults were given already, and what the prompt cache holds. Like the
+// real APIs it refuses tool calls without results, results without calls, and a fifth cache marker. It asks for no
 // credential and looks at none.
 //
 // The usage that it reports is simulated, by these rules and no others:
@@ -17,6 +19,8 @@
 //     request for the same model shared and that ended at or before a cache_control marker of that request, and of this one.
 //   - Written is what stands between that prefix and this request's last marker.
 //   - input_tokens is the rest, neither read nor written.
+//   - Responses has no markers: every request is read and written to its end, item for item, with the instructions behind
+//     the tools, and its input_tokens are all of it.
 //
 // Unlike the real cache this one has no least size, never forgets and looks back without limit.
 //
@@ -30,6 +34,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"ambit/entry"
 )
 
 // MaxBody is the size of the largest request that a Provider reads, in bytes, which is Anthropic's limit too.
@@ -44,58 +50,77 @@ type Provider struct {
 }
 
 // New returns a Provider that plays a script. It panics if an argument of a call cannot be written as JSON, if a
-// branch has no marker, or if a fault's status is not that of an error. The script may be changed afterwards without effect.
+// branch has no marker, or if a fault drops nothing and its status is not that of an error. The script may be changed
+// afterwards without effect.
 func New(s Script) *Provider {
 	p := &Provider{script: compile(s), given: map[string]bool{}}
 	p.cache.held = map[[32]byte]bool{}
 	return p
 }
 
+// wire is one of the APIs that a Provider speaks.
+type wire struct {
+	id      string // the header that names a request
+	decode  func(body []byte) (request, error)
+	play    func(t turn, r *request, u entry.Usage) (whole any, events []sent, err error)
+	refusal func(f Fault) any
+}
+
+var (
+	messagesWire  = wire{"request-id", decode, playMessage, messageRefusal}
+	responsesWire = wire{"x-request-id", decodeResponses, playResponse, responseRefusal}
+)
+
 // ServeHTTP answers one request.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	counting := strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens")
-	if r.Method != http.MethodPost || !counting && !strings.HasSuffix(r.URL.Path, "/v1/messages") {
-		refuse(w, Fault{Status: http.StatusNotFound, Message: fmt.Sprintf("no route %s %s", r.Method, r.URL.Path)})
+	on, counting := &messagesWire, strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens")
+	known := counting || strings.HasSuffix(r.URL.Path, "/v1/messages")
+	if strings.HasSuffix(r.URL.Path, "/v1/responses") {
+		on, known = &responsesWire, true
+	}
+	if r.Method != http.MethodPost || !known {
+		on.refuse(w, Fault{Status: http.StatusNotFound, Message: fmt.Sprintf("no route %s %s", r.Method, r.URL.Path)})
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if err != nil {
-		refuse(w, unreadable(err))
+		on.refuse(w, unreadable(err))
 		return
 	}
-	w.Header().Set("request-id", "req_"+digest(r.URL.Path, string(body)))
-	req, err := decode(body)
+	w.Header().Set(on.id, "req_"+digest(r.URL.Path, string(body)))
+	req, err := on.decode(body)
 	if err != nil {
-		refuse(w, invalid(err))
+		on.refuse(w, invalid(err))
 		return
 	}
 	if counting {
 		reply(w, http.StatusOK, map[string]int64{"input_tokens": req.prefix.tokens(req.prefix.all())})
 		return
 	}
-	p.serve(w, &req)
+	p.serve(w, on, &req)
 }
 
-func (p *Provider) serve(w http.ResponseWriter, req *request) {
+func (p *Provider) serve(w http.ResponseWriter, on *wire, req *request) {
 	t, err := find(p.script, req.messages)
 	if err != nil {
-		refuse(w, invalid(err))
+		on.refuse(w, invalid(err))
 		return
 	}
-	if f := p.fault(t); f != nil {
-		refuse(w, *f)
+	if t.fault = p.fault(t); t.fault != nil && !t.fault.Drop {
+		on.refuse(w, *t.fault)
 		return
 	}
-	a, err := play(t, req.Model, p.cache.charge(&req.prefix))
-	if err != nil {
-		refuse(w, Fault{Status: http.StatusInternalServerError, Message: err.Error()})
-		return
+	whole, events, err := on.play(t, req, p.cache.charge(&req.prefix))
+	switch {
+	case err != nil:
+		on.refuse(w, Fault{Status: http.StatusInternalServerError, Message: err.Error()})
+	case req.Stream:
+		stream(w, events, t.fault.drops())
+	case t.fault.drops():
+		dropReply(w, whole)
+	default:
+		reply(w, http.StatusOK, whole)
 	}
-	if req.Stream {
-		a.send(w)
-		return
-	}
-	reply(w, http.StatusOK, a)
 }
 
 // fault returns a turn's fault the first time and nil ever after.
@@ -118,21 +143,25 @@ func unreadable(err error) Fault {
 	return invalid(fmt.Errorf("read the request body: %w", err))
 }
 
-// refuse writes an error as Anthropic does.
-func refuse(w http.ResponseWriter, f Fault) {
+// refuse writes an error as the wire's provider does.
+func (on *wire) refuse(w http.ResponseWriter, f Fault) {
+	if f.RetryAfter != "" {
+		w.Header().Set("retry-after", f.RetryAfter)
+	}
+	reply(w, f.Status, on.refusal(f))
+}
+
+func messageRefusal(f Fault) any {
 	if f.Type == "" {
 		f.Type = errorType(f.Status)
 	}
 	if f.Message == "" {
 		f.Message = f.Type
 	}
-	if f.RetryAfter != "" {
-		w.Header().Set("retry-after", f.RetryAfter)
-	}
-	reply(w, f.Status, struct {
+	return struct {
 		Type  string            `json:"type"`
 		Error map[string]string `json:"error"`
-	}{"error", map[string]string{"type": f.Type, "message": f.Message}})
+	}{"error", map[string]string{"type": f.Type, "message": f.Message}}
 }
 
 // errorType is the type that Anthropic documents for a status.

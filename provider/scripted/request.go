@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// request is as much of a Messages request as a Provider needs.
+// request is as much of a request as a Provider needs, read as Messages has it.
 type request struct {
 	Model    string            `json:"model"`
 	Stream   bool              `json:"stream"`

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,8 +17,8 @@ type Script struct {
 
 // Conversation is one written conversation: the main agent's, or a sub-agent's.
 type Conversation struct {
-	Match    string   // must stand in the text of the request's first user message; empty matches every request
-	Turns    []Turn   // Turns[n] answers a request that holds n assistant messages
+	Match    string   // must stand in what the user says before the first assistant message; empty matches every request
+	Turns    []Turn   // Turns[n] answers a request that holds n answers
 	Branches []Branch // other ways to go on, for a client that rewinds
 }
 
@@ -25,7 +26,7 @@ type Conversation struct {
 // several markers the one in the newest message counts, and in one message the branch written first.
 type Branch struct {
 	When  string // the marker; never empty
-	Turns []Turn // Turns[n] answers a request that holds n assistant messages after the marker's message
+	Turns []Turn // Turns[n] answers a request that holds n answers after the marker's message
 }
 
 // Turn is one answer: text, then tool calls. It stops with tool_use if it has calls and with end_turn otherwise.
@@ -43,8 +44,9 @@ type Call struct {
 
 // Fault is an error that a Provider gives once in place of a turn; the next request for the turn is answered.
 type Fault struct {
+	Drop       bool   // the turn is begun, and the connection breaks in its last block or item; the rest is not looked at
 	Status     int    // HTTP status, 400 to 599
-	Type       string // Anthropic's error type; empty chooses the one that belongs to Status
+	Type       string // the error's type; empty chooses the one that belongs to Status
 	Message    string // for people; empty repeats the type
 	RetryAfter string // the retry-after header; empty leaves it out
 }
@@ -69,9 +71,26 @@ type turn struct {
 }
 
 type call struct {
-	id, name string
+	id, name string // the id goes behind the prefix of its wire
 	args     json.RawMessage
 }
+
+// lost ends the id of a call that a Fault drops. A client may keep what came of it; it is known again by this.
+const lost = "lost"
+
+// made are the calls of a turn as they are made.
+func (t turn) made() []call {
+	if !t.fault.drops() {
+		return t.calls
+	}
+	out := slices.Clone(t.calls)
+	for i := range out {
+		out[i].id += lost
+	}
+	return out
+}
+
+func (f *Fault) drops() bool { return f != nil && f.Drop }
 
 // compile makes a script ready to play. It panics on what no request could ever show to be wrong.
 func compile(s Script) []conversation {
@@ -94,15 +113,14 @@ func compileTurns(turns []Turn, at ...string) []turn {
 	for n, t := range turns {
 		made := turn{place: place(append(at, strconv.Itoa(n))...), text: t.Text}
 		if t.Fault != nil {
-			if t.Fault.Status < 400 || t.Fault.Status > 599 {
+			if !t.Fault.Drop && (t.Fault.Status < 400 || t.Fault.Status > 599) {
 				panic(fmt.Sprintf("scripted: %d is not the status of an error", t.Fault.Status))
 			}
 			fault := *t.Fault
 			made.fault = &fault
 		}
 		for i, c := range t.Calls {
-			id := "toolu_" + digest(made.place, strconv.Itoa(i))
-			made.calls = append(made.calls, call{id, c.Name, arguments(c)})
+			made.calls = append(made.calls, call{digest(made.place, strconv.Itoa(i)), c.Name, arguments(c)})
 		}
 		out = append(out, made)
 	}
@@ -144,12 +162,7 @@ func find(script []conversation, messages []message) (turn, error) {
 			continue
 		}
 		turns, from, what := c.way(messages)
-		n := 0
-		for _, m := range messages[from:] {
-			if m.Role == "assistant" {
-				n++
-			}
-		}
+		n := answers(messages[from:])
 		if n >= len(turns) {
 			return turn{}, fmt.Errorf("%s has %d turns, and this request asks for number %d", what, len(turns), n+1)
 		}
@@ -174,13 +187,31 @@ func (c conversation) way(messages []message) (turns []turn, from int, what stri
 	return c.turns, 0, fmt.Sprintf("conversation %q", c.match)
 }
 
-func firstUser(messages []message) string {
-	for _, m := range messages {
-		if m.Role == "user" {
-			return m.text()
+// answers counts the answers that messages hold: the assistant messages, without one that nothing follows, which is to
+// be gone on with, and without those that broke off in a call.
+func answers(messages []message) int {
+	n := 0
+	for i, m := range messages {
+		broken := slices.ContainsFunc(m.blocks, func(b block) bool { return b.Type == "tool_use" && strings.HasSuffix(b.ID, lost) })
+		if m.Role == "assistant" && i < len(messages)-1 && !broken {
+			n++
 		}
 	}
-	return ""
+	return n
+}
+
+// firstUser is what the user says before the first assistant message.
+func firstUser(messages []message) string {
+	var parts []string
+	for _, m := range messages {
+		if m.Role == "assistant" {
+			break
+		}
+		if m.Role == "user" {
+			parts = append(parts, m.text())
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
 // clip shortens a text for an error message.

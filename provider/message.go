@@ -1,0 +1,73 @@
+package provider
+
+import (
+	"bytes"
+	"strings"
+)
+
+// AddText adds a public text, unless v is no string or an empty one. The field is the JSON pointer to v.
+func (m *Message) AddText(field, said string, v JSON) {
+	if text := v.Text(); text != "" {
+		m.Texts = append(m.Texts, Text{field, said, text})
+	}
+}
+
+// AddCall adds a call and the public texts among its arguments, which stand at field, as JSON or as a string that
+// holds JSON. A call whose arguments are free text says so, lest text that looks like JSON is taken for it.
+func (m *Message) AddCall(field, id, name string, args JSON, free bool) {
+	c := Call{ID: id, Name: name, Args: bytes.Clone(args)}
+	if !free {
+		c.Args = Arguments(args)
+	}
+	m.Calls = append(m.Calls, c)
+	m.Texts = append(m.Texts, c.Texts(field)...)
+}
+
+// AddResult adds the id of a call whose result the message holds, if it has one.
+func (m *Message) AddResult(id JSON) {
+	if id := id.Text(); id != "" {
+		m.Results = append(m.Results, id)
+	}
+}
+
+// Arguments returns a copy of a call's arguments: of v, or of the JSON that v holds as a string.
+func Arguments(v JSON) []byte {
+	if inner, ok := innerJSON(v.Text()); ok {
+		return inner
+	}
+	return bytes.Clone(v)
+}
+
+// innerJSON returns the JSON value that a text holds. A string is none: it could not be told from free text.
+func innerJSON(text string) ([]byte, bool) {
+	text = strings.Trim(text, " \t\r\n")
+	if text == "" || text[0] == '"' {
+		return nil, false
+	}
+	inner := []byte(text)
+	s := scanner{body: inner}
+	s.out.off = 1
+	s.value()
+	s.end()
+	return inner, s.err == nil
+}
+
+// Texts returns the call's public texts, when its arguments stand at field: all of them where they are a string, or
+// else the members that are strings.
+func (c Call) Texts(field string) []Text {
+	if text := JSON(c.Args).Text(); text != "" {
+		return []Text{{field, SaidArgument, text}}
+	}
+	var texts []Text
+	for name, value := range JSON(c.Args).Members() {
+		if text := value.Text(); text != "" {
+			texts = append(texts, Text{field + "/" + PointerName(name), SaidArgument, text})
+		}
+	}
+	return texts
+}
+
+// PointerName escapes the name of a member for a JSON pointer.
+func PointerName(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
