@@ -12,7 +12,7 @@ import (
 // from entries. Those that do not exist yet are held to it from their first line.
 var pure = []string{
 	"entry", "unit", "view", "source",
-	"internal/pool", "internal/thread", "internal/selection", "internal/excerpt", "internal/token", "internal/pricing",
+	"internal/index", "internal/pool", "internal/thread", "internal/selection", "internal/excerpt", "internal/token", "internal/pricing",
 	"provider", "provider/anthropic", "provider/openai", "provider/gemini",
 }
 
@@ -89,7 +89,7 @@ func TestPureCanFail(t *testing.T) {
 		"entry/c.go":                 `package entry; func f() { go f() }`,
 		"entry/d.go":                 `package entry; import . "time"; var T = Now()`,
 		"entry/e.go":                 `package entry; type clock struct{ Now int }; func g(time clock) int { return time.Now }`,
-		"internal/index/a.go":        `package index; import "os"; func f() { go f() }`,
+		"internal/vfs/a.go":          `package vfs; import "os"; func f() { go f() }`,
 		"journal/a.go":               `package journal; import "time"; func f() { go f(); time.Sleep(1) }`,
 		"journal/journaltest/a.go":   `package journaltest; func f() { go f() }`,
 		"provider/a.go":              `package provider; import "context"; var w = context.WithTimeout`,
@@ -101,7 +101,7 @@ func TestPureCanFail(t *testing.T) {
 		"may not import net/http",
 		"entry/c.go:1: entry may not start a goroutine",
 		"entry/d.go:1: entry is pure and may not import time",
-		"internal/index/a.go:1: internal/index may not start a goroutine",
+		"internal/vfs/a.go:1: internal/vfs may not start a goroutine",
 		"provider/a.go:1: provider is pure and may not use context.WithTimeout",
 	)
 }
