@@ -1,0 +1,248 @@
+package thread
+
+import "unicode/utf8"
+
+// minQuote is how many consecutive characters two texts share before one counts as a quotation of the other. Shorter
+// ones are common to many answers.
+const minQuote = 200
+
+// block is the size of the pieces by which answers are found, in bytes. Every run of minQuote characters holds a whole
+// aligned block.
+const block = minQuote / 2
+
+// base is the multiplier of the rolling hash, any large odd number.
+const base = 0x9e3779b97f4a7c15
+
+// high is base to the power of block-1: the weight of the byte that leaves the window.
+var high = func() uint64 {
+	h := uint64(1)
+	for range block - 1 {
+		h *= base
+	}
+	return h
+}()
+
+func hashBlock(s string) uint64 {
+	var h uint64
+	for i := range len(s) {
+		h = h*base + uint64(s[i])
+	}
+	return h
+}
+
+// quotable makes a node's answer one that can be found when it is quoted.
+func (x *Index) quotable(at int, text string) {
+	n := &x.nodes[at]
+	if n.text == text || utf8.RuneCountInString(text) < minQuote {
+		n.text = text
+		return
+	}
+	n.text = text
+	for i := 0; i+block <= len(text); i += block {
+		h := hashBlock(text[i : i+block])
+		if nodes := x.quotes[h]; len(nodes) == 0 || nodes[len(nodes)-1] != int32(at) {
+			x.quotes[h] = append(nodes, int32(at))
+		}
+		x.mayBe.add(h, x.quotes)
+	}
+}
+
+// filter is a set of hashes that may have some too many: most that are not in it are told at once.
+type filter struct {
+	bits []uint64
+	n    int // hashes that were added
+}
+
+// perHash is how many bits there are for each hash, at least: so one in sixteen that is not in the set seems to be.
+const perHash = 16
+
+// add adds a hash. When the filter is full it is made again, of all hashes.
+func (f *filter) add(h uint64, all map[uint64][]int32) {
+	if f.n++; f.n*perHash > len(f.bits)*64 {
+		f.bits = make([]uint64, max(64, 2*len(f.bits)))
+		for h := range all {
+			f.set(h)
+		}
+	}
+	f.set(h)
+}
+
+func (f *filter) set(h uint64) {
+	at := f.place(h)
+	f.bits[at/64] |= 1 << (at % 64)
+}
+
+func (f *filter) has(h uint64) bool {
+	at := f.place(h)
+	return f.bits[at/64]&(1<<(at%64)) != 0
+}
+
+// place is the bit of a hash. Their number is a power of two.
+func (f *filter) place(h uint64) uint64 { return (h * base >> 32) & uint64(len(f.bits)*64-1) }
+
+// byQuote applies rule 4 to a request that was found the place p by its messages.
+func (x *Index) byQuote(r Request, p Place) (Place, bool) {
+	x.fetchAll()
+	at := x.newestQuoted(r, p.Parent, func(at int) bool { return x.relates(at, r, p) })
+	if at == None {
+		return Place{}, false
+	}
+	if x.aside(at) {
+		switch {
+		case p.Parent != None:
+			at = x.newestOf(x.nodes[p.Parent].Session, x.nodes[p.Parent].Thread)
+		case x.nodes[at].About != None:
+			about := x.nodes[x.nodes[at].About]
+			at = x.newestOf(about.Session, about.Thread)
+		default:
+			at = x.newestConversation(r.Key, at)
+		}
+	}
+	if at == None {
+		return Place{}, false
+	}
+	return Place{Parent: at, Relation: Compaction, Evidence: ByQuote, Owner: None, About: None}, true
+}
+
+// relates reports whether a request may follow a node because it quotes its answer.
+func (x *Index) relates(at int, r Request, p Place) bool {
+	n := &x.nodes[at]
+	if n.Key != r.Key {
+		return false
+	}
+	if !r.Tools && (n.Tools || len(r.Elements) < 2) {
+		return false // it was asked to make something of a conversation, and is no part of it
+	}
+	if p.Parent == None || x.aside(at) {
+		return true
+	}
+	parent := &x.nodes[p.Parent]
+	return n.Session == parent.Session && n.Thread == parent.Thread
+}
+
+// aside reports whether a node is a side request that nothing has extended.
+func (x *Index) aside(at int) bool {
+	return x.nodes[at].Relation == Side && len(x.nodes[at].children) == 0
+}
+
+// newestOf is the newest node of a thread.
+func (x *Index) newestOf(session, thread string) int {
+	for at := len(x.nodes) - 1; at >= 0; at-- {
+		if n := &x.nodes[at]; n.Session == session && n.Thread == thread {
+			return at
+		}
+	}
+	return None
+}
+
+// newestConversation is the newest node of a key, before a node, that belongs to no agent and is no side request.
+func (x *Index) newestConversation(key string, before int) int {
+	for at := before - 1; at >= 0; at-- {
+		if n := &x.nodes[at]; n.Key == key && !x.aside(at) && !x.ofAgent(at) {
+			return at
+		}
+	}
+	return None
+}
+
+// ofAgent reports whether a node is in a sub-agent's thread.
+func (x *Index) ofAgent(at int) bool {
+	for x.nodes[at].parent != None {
+		at = int(x.nodes[at].parent)
+	}
+	return x.nodes[at].Relation == Agent
+}
+
+// newestQuoted is the newest node after another whose answer is quoted in a message of the request that was not met
+// before, of those that fit; or None. An item that nobody can read, such as a provider's own compaction, is quoted when
+// it is sent again.
+func (x *Index) newestQuoted(r Request, after int, fits func(at int) bool) int {
+	newest := None
+	for i, h := range r.Elements {
+		if _, met := x.seen[h]; met {
+			continue // from before any answer that it could quote and that would count
+		}
+		m := r.Read(i)
+		if at, ok := x.items[item{r.Key, h}]; ok && m.Said == "" && len(m.IDs) == 0 {
+			if int(at) > max(after, newest) && fits(int(at)) {
+				newest = int(at)
+			}
+		}
+		said := m.Said
+		x.blocksIn(said, func(at, from int) {
+			if at > max(after, newest) && fits(at) && shares(said, from, x.nodes[at].text) {
+				newest = at
+			}
+		})
+	}
+	return newest
+}
+
+// blocksIn calls found for every place in a text that has the hash of a node's block.
+func (x *Index) blocksIn(text string, found func(at, from int)) {
+	if len(text) < block || len(x.quotes) == 0 {
+		return
+	}
+	h := hashBlock(text[:block])
+	for i := 0; ; i++ {
+		if x.mayBe.has(h) {
+			for _, at := range x.quotes[h] {
+				found(int(at), i)
+			}
+		}
+		if i+block >= len(text) {
+			return
+		}
+		h = (h-uint64(text[i])*high)*base + uint64(text[i+block])
+	}
+}
+
+// shares reports whether the block of a text that begins at from is part of a run of minQuote characters that stands
+// in another text, too, where an aligned block begins.
+func shares(text string, from int, other string) bool {
+	for at := 0; at+block <= len(other); at += block {
+		if other[at:at+block] != text[from:from+block] {
+			continue
+		}
+		begin, end := 0, block
+		for at-begin > 0 && from-begin > 0 && other[at-begin-1] == text[from-begin-1] {
+			begin++
+		}
+		for at+end < len(other) && from+end < len(text) && other[at+end] == text[from+end] {
+			end++
+		}
+		if utf8.RuneCountInString(text[from-begin:from+end]) >= minQuote {
+			return true
+		}
+	}
+	return false
+}
+
+// fetch gets a node's answer, where only its calls' IDs are known.
+func (x *Index) fetch(at int) {
+	n := &x.nodes[at]
+	if n.fetched || x.Fetch == nil {
+		return
+	}
+	n.fetched = true
+	a, ok := x.Fetch(at)
+	if !ok {
+		return
+	}
+	for _, call := range a.Calls {
+		if open := x.open[scoped{n.Key, call.ID}]; open != nil && int(open.node) == at {
+			open.call = call
+		}
+	}
+	x.itemize(at, a.Elements)
+	x.quotable(at, a.Text)
+}
+
+// maxFetch bounds the answers that are fetched at once to be compared, the newest.
+const maxFetch = 2000
+
+func (x *Index) fetchAll() {
+	for at := len(x.nodes) - 1; at >= max(0, len(x.nodes)-maxFetch); at-- {
+		x.fetch(at)
+	}
+}
