@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 1
+const Version = 2
 
 // Pool is the state of one session.
 type Pool struct {
@@ -26,14 +26,27 @@ type Pool struct {
 	Created   time.Time     `json:"created"`
 	Updated   time.Time     `json:"updated"`
 	Exchanges []Exchange    `json:"exchanges"` // in order of their number
+	Units     []Unit        `json:"units"`     // in order of their entries
 	Missing   int           `json:"missing"`   // requests and responses that passed and were not recorded
 }
 
 // Exchange is one request with its response.
 type Exchange struct {
-	Request  entry.Request   `json:"request"` // without its headers
-	Response *entry.Response `json:"response,omitempty"`
-	Seq      entry.Seq       `json:"seq"` // of the request's entry
+	Request  entry.Request   `json:"request"` // of its headers, those that say how to read the body
+	Relation *entry.Relation `json:"relation,omitempty"`
+	Response *entry.Response `json:"response,omitempty"` // of its headers, those that say how to read the body
+	Seq      entry.Seq       `json:"seq"`                // of the request's entry
+	Revision string          `json:"revision"`
+	Answered entry.Seq       `json:"answered,omitempty"` // of the response's entry
+
+	AnswerRevision string `json:"answer_revision,omitempty"`
+}
+
+// Unit is one message or answer, where it first passed.
+type Unit struct {
+	entry.Unit
+	Seq      entry.Seq `json:"seq"`
+	Revision string    `json:"revision"`
 }
 
 // New returns the pool of no entries.
@@ -49,8 +62,8 @@ func (p *Pool) Fold(f journal.Frame) error {
 	case *entry.Session:
 		p.Session, p.Created = *fact, f.Time
 	case *entry.Request:
-		x := Exchange{Request: *fact, Seq: f.Seq}
-		x.Request.Headers = nil
+		x := Exchange{Request: *fact, Seq: f.Seq, Revision: f.Revision()}
+		x.Request.Headers = reading(fact.Headers)
 		i := p.place(fact.N)
 		p.Exchanges = append(p.Exchanges, Exchange{})
 		copy(p.Exchanges[i+1:], p.Exchanges[i:])
@@ -58,13 +71,33 @@ func (p *Pool) Fold(f journal.Frame) error {
 	case *entry.Response:
 		if x := p.Exchange(fact.N); x != nil {
 			answer := *fact
-			answer.Headers = nil
-			x.Response = &answer
+			answer.Headers = reading(fact.Headers)
+			x.Response, x.Answered, x.AnswerRevision = &answer, f.Seq, f.Revision()
 		}
+	case *entry.Relation:
+		if x := p.Exchange(fact.N); x != nil {
+			x.Relation = fact
+		}
+	case *entry.Unit:
+		p.Units = append(p.Units, Unit{*fact, f.Seq, f.Revision()})
 	case *entry.Gap:
 		p.Missing += fact.Exchanges
 	}
 	return nil
+}
+
+// reading picks the headers that say how to read a body.
+func reading(headers map[string]string) map[string]string {
+	var picked map[string]string
+	for _, name := range []string{"content-encoding", "content-type"} {
+		if v := headers[name]; v != "" {
+			if picked == nil {
+				picked = make(map[string]string, 2)
+			}
+			picked[name] = v
+		}
+	}
+	return picked
 }
 
 // place is where the exchange of a number stands, or would.
@@ -86,6 +119,26 @@ func (p *Pool) Last() int {
 		return p.Exchanges[n-1].Request.N
 	}
 	return 0
+}
+
+// Until returns the pool as it was when the entry of a sequence number was the last, as far as exchanges and units go.
+func (p *Pool) Until(seq entry.Seq) *Pool {
+	q := *p
+	q.Seq, q.Exchanges, q.Units = seq, nil, nil
+	for _, x := range p.Exchanges {
+		if x.Answered > seq {
+			x.Response, x.Answered, x.AnswerRevision = nil, 0, ""
+		}
+		if x.Seq <= seq {
+			q.Exchanges = append(q.Exchanges, x)
+		}
+	}
+	for _, u := range p.Units {
+		if u.Seq <= seq {
+			q.Units = append(q.Units, u)
+		}
+	}
+	return &q
 }
 
 // Save writes the pool as it is kept between processes.

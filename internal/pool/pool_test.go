@@ -28,7 +28,7 @@ func history(t *testing.T, d *journal.Dir, session string, rng *rand.Rand, lengt
 	n := rng.IntN(100)
 	for range length {
 		var f entry.Fact
-		switch rng.IntN(5) {
+		switch rng.IntN(7) {
 		case 0:
 			f = &entry.Session{ID: session, Title: fmt.Sprint(rng.IntN(9))}
 		case 1, 2:
@@ -36,6 +36,10 @@ func history(t *testing.T, d *journal.Dir, session string, rng *rand.Rand, lengt
 			f = &entry.Request{N: n ^ 1, Model: fmt.Sprint(n), Headers: map[string]string{"a": "b"}}
 		case 3:
 			f = &entry.Response{N: rng.IntN(n + 1), Usage: &entry.Usage{Input: rng.Int64N(99)}}
+		case 4:
+			f = &entry.Relation{N: rng.IntN(n + 1), Thread: pool.ThreadName(rng.IntN(3)), How: entry.Extends, Parent: rng.IntN(n + 1)}
+		case 5:
+			f = &entry.Unit{N: rng.IntN(n + 1), Of: entry.PartMessage, At: "/messages/0", Calls: []string{fmt.Sprint(n)}}
 		default:
 			f = &entry.Gap{Exchanges: rng.IntN(3)}
 		}
@@ -159,6 +163,11 @@ func TestFoldOrder(t *testing.T) {
 	}
 }
 
+// frame is a frame of a chain that is made up.
+func frame(seq int, f entry.Fact) journal.Frame {
+	return journal.Frame{Entry: entry.Entry{Seq: entry.Seq(seq), Fact: f}, Sum: fmt.Sprintf("%064d", seq), Prev: fmt.Sprintf("%064d", seq-1)}
+}
+
 // TestExchanges finds exchanges by number, whatever the order of their entries.
 func TestExchanges(t *testing.T) {
 	p := pool.New()
@@ -166,7 +175,7 @@ func TestExchanges(t *testing.T) {
 		&entry.Session{ID: "a"}, &entry.Request{N: 2}, &entry.Response{N: 2, Status: 202}, &entry.Request{N: 1}, &entry.Response{N: 9},
 		&entry.Gap{Exchanges: 3}, &entry.Request{N: 3}, &entry.Response{N: 1, Status: 201},
 	} {
-		if err := p.Fold(journal.Frame{Entry: entry.Entry{Seq: entry.Seq(i + 1), Fact: f}}); err != nil {
+		if err := p.Fold(frame(i+1, f)); err != nil {
 			t.Fatal(err)
 		}
 	}
