@@ -44,9 +44,13 @@ type exchange struct {
 	cause    string
 
 	// The recorder's own.
-	in *writing // the session that the request was recorded in; nil while it is not
-	n  int
-	q  provider.Request
+	in     *writing // the session that the request was recorded in; nil while it is not
+	n      int
+	q      provider.Request
+	family provider.Protocol
+	at     *space // where its parent was sought; nil when it is no part of a conversation
+	thread string
+	looked int // bytes of the response that were read before it ended
 }
 
 // copied is a copy of one body, as far as the queue had room for it.
@@ -143,6 +147,16 @@ func (x *exchange) received(p []byte, err error) {
 	case err != nil && x.ctx.Err() == nil:
 		x.how, x.cause = entry.EndDropped, cause(err)
 	}
+}
+
+// sofar is what has come of the response.
+func (x *exchange) sofar() (body []byte, contentType, encoding string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.status != http.StatusOK {
+		return nil, "", ""
+	}
+	return x.response.bytes, x.back.Get("Content-Type"), x.back.Get("Content-Encoding") // what is added later stands behind
 }
 
 // failed notes that no response came.

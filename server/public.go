@@ -9,6 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ambit"
+	"ambit/provider"
 )
 
 // Only these headers are recorded: they say who talks, in which session, and how a body is to be read. None carries a
@@ -92,36 +95,82 @@ func publicMember(member string) string {
 	}
 }
 
-// identity says whose a request is, as far as its header does.
+// identity says whose a request is, as far as its header, its path and its body do.
 type identity struct {
 	client string // the program, as it names itself
 	tag    string // the name that the path gives to the session
 	key    string // what its session is recognised by
 	named  bool   // the key names one session; otherwise it names a client, which may have many
+	sub    string // which conversation of the session, or of the client, when it says so
+	agent  bool   // it says that it is a sub-agent's
 }
 
 // identify reads a request's identity: the tag of its path; else the client's own session id; else the client itself,
-// by provider, program and an HMAC of the credential.
+// by provider and an HMAC of the credential.
 func (r *recorder) identify(req *http.Request, to route) identity {
 	who := identity{client: program(req.UserAgent()), named: true}
-	if to.tag != "" {
-		who.tag, who.key = to.tag, "tag:"+to.tag
-		return who
-	}
+	id, sub := "", ""
 	for _, name := range sessionHeaders {
 		if v := req.Header.Get(name); v != "" {
 			// A sub-agent's parent is a session that other requests name as their own.
-			who.key = to.provider + ":" + strings.Replace(name, "-parent-", "-", 1) + ":" + r.short(v)
-			return who
+			id = sessionKey(to.provider, strings.Replace(name, "-parent-", "-", 1), r.short(v))
+			sub, who.agent = subOf(req.Header, name, v)
+			break
 		}
 	}
-	var secret []string
-	for _, name := range credentialHeaders {
-		secret = append(secret, req.Header.Get(name))
+	if sub != "" {
+		who.sub = r.short(sub)
 	}
-	secret = append(secret, req.URL.Query().Get("key"), req.UserAgent())
-	who.named = false
-	who.key = to.provider + ":client:" + r.short(strings.Join(secret, "\x00"))
+	switch {
+	case to.tag != "":
+		who.tag, who.key = to.tag, ambit.TagKey(to.tag)
+		if id != "" {
+			who.sub = strings.TrimPrefix(id+"/"+who.sub, to.provider+":")
+		}
+	case id != "":
+		who.key = id
+	default:
+		var secret []string
+		for _, name := range credentialHeaders {
+			secret = append(secret, req.Header.Get(name))
+		}
+		secret = append(secret, req.URL.Query().Get("key"))
+		who.named = false
+		who.key = to.provider + ":client:" + r.short(strings.Join(secret, "\x00"))
+	}
+	return who
+}
+
+// sessionKey is what a session is recognised by that the client names in a header.
+func sessionKey(provider, header, short string) string { return provider + ":" + header + ":" + short }
+
+// subOf says which of a session's conversations a request is, by the header that named the session and what it said.
+// It is empty for the session's own.
+func subOf(h http.Header, name, id string) (sub string, agent bool) {
+	switch name {
+	case "x-claude-code-session-id":
+		sub = h.Get("x-claude-code-agent-id")
+		return sub, sub != ""
+	case "x-parent-session-id":
+		return h.Get("x-session-id"), true
+	case "session-id":
+		if sub = h.Get("thread-id"); sub != id {
+			return sub, h.Get("x-codex-parent-thread-id") != ""
+		}
+	}
+	return "", false
+}
+
+// refine adds to an identity what the body says: a session id, which some clients send there alone, or the key by which
+// the provider is to find its cache, which tells conversations of one client apart.
+func (r *recorder) refine(who identity, to route, q provider.Request) identity {
+	switch {
+	case who.named:
+	case q.Session != "":
+		who.named, who.key = true, sessionKey(to.provider, sessionHeaders[0], r.short(q.Session))
+	case q.CacheKey != "":
+		who.sub = r.short(q.CacheKey)
+	}
 	return who
 }
 

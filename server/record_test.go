@@ -60,7 +60,10 @@ func TestWhatIsRecorded(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got)\n%s", diff)
 	}
-	back := facts[2].(*entry.Response)
+	if relation := facts[2].(*entry.Relation); relation.N != 1 || relation.Thread != "t1" || relation.How != entry.Side {
+		t.Errorf("relation %+v", relation)
+	}
+	back := facts[3].(*entry.Response)
 	if diff := cmp.Diff(&entry.Usage{Input: 125, CacheRead: 100, CacheWrite: 20, Output: 7}, back.Usage); diff != "" {
 		t.Errorf("usage (-want +got)\n%s", diff)
 	}
@@ -107,7 +110,7 @@ func TestSessions(t *testing.T) {
 	send("/anthropic/v1/messages", "X-Api-Key", "a", "User-Agent", "c/1")
 	send("/anthropic/v1/messages", "X-Api-Key", "a", "User-Agent", "c/1") // the same client goes on
 	send("/anthropic/v1/messages", "X-Api-Key", "b", "User-Agent", "c/1") // another credential
-	send("/anthropic/v1/messages", "X-Api-Key", "a", "User-Agent", "d/1") // another program
+	send("/anthropic/v1/messages", "X-Api-Key", "a", "User-Agent", "d/1") // another program of the same client
 	send("/openai/v1/responses", "Authorization", "a", "Session-Id", "s1")
 	send("/openai/v1/responses", "Authorization", "a", "Session-Id", "s2")
 	send("/openai/v1/responses", "Authorization", "z", "Session-Id", "s1") // a named session, whoever sends
@@ -122,8 +125,8 @@ func TestSessions(t *testing.T) {
 	for _, p := range g.pools() {
 		counts[len(p.Exchanges)]++
 	}
-	// s1 has three requests; client a/c, the tag, parent with child have two; b/c, a/d, s2 and a/c after the hour one.
-	if diff := cmp.Diff(map[int]int{3: 1, 2: 3, 1: 4}, counts); diff != "" {
+	// s1 and client a have three requests; the tag, and parent with child, have two; b, s2 and a after the hour one.
+	if diff := cmp.Diff(map[int]int{3: 2, 2: 2, 1: 3}, counts); diff != "" {
 		t.Errorf("sessions by their number of requests (-want +got)\n%s", diff)
 	}
 }

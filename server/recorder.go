@@ -18,14 +18,13 @@ import (
 // recorder writes copies of exchanges into the journal, behind the traffic. One goroutine owns all that it knows of
 // sessions; the proxy only hands it events.
 type recorder struct {
-	store     *journal.Dir
-	protocols map[string]provider.Protocol
-	secret    []byte
-	title     string
-	now       func() time.Time
-	rand      io.Reader
-	log       *slog.Logger
-	room      room
+	store  *journal.Dir
+	secret []byte
+	title  string
+	now    func() time.Time
+	rand   io.Reader
+	log    *slog.Logger
+	room   room
 
 	mu     sync.Mutex
 	queue  []event
@@ -36,6 +35,8 @@ type recorder struct {
 	// The goroutine's own.
 	open   map[string]*writing // by session
 	keys   map[string]string   // the newest session of a key
+	mine   map[string][]string // the sessions of a client that names none, by key
+	spaces map[string]*space   // by session, or by the key of a client that names none
 	missed map[string]*missed  // what was not recorded, by key
 	silent bool                // the log knows that recording fails
 
@@ -82,11 +83,11 @@ const (
 	maxPortion = 4 << 20
 )
 
-func newRecorder(o Options, protocols map[string]provider.Protocol) *recorder {
+func newRecorder(o Options) *recorder {
 	r := &recorder{
-		store: o.Store, protocols: protocols, secret: o.Secret, title: o.Title, now: o.Now, rand: o.Rand, log: o.Log,
+		store: o.Store, secret: o.Secret, title: o.Title, now: o.Now, rand: o.Rand, log: o.Log,
 		wake: make(chan struct{}, 1), done: make(chan error, 1),
-		open: make(map[string]*writing), missed: make(map[string]*missed),
+		open: make(map[string]*writing), missed: make(map[string]*missed), spaces: make(map[string]*space),
 	}
 	r.room.left.Store(o.Queue)
 	go r.run()
@@ -220,11 +221,11 @@ func (r *recorder) stage(e event) (*writing, error) {
 	if x.request.lost {
 		return nil, errLost
 	}
-	w, err := r.session(x.who, x.start)
+	a := r.read(x)
+	w, p, err := r.place(x, a)
 	if err != nil {
 		return nil, err
 	}
-	x.q = r.understand(x)
 	f := x.requestFact()
 	if f.Body, err = r.put(w, x.request.bytes); err != nil {
 		return nil, err
@@ -235,6 +236,7 @@ func (r *recorder) stage(e event) (*writing, error) {
 	w.add(event{x: x}, f)
 	x.in, x.n = w, w.n
 	w.live[x] = true
+	r.relate(x, a, p)
 	return w, nil
 }
 
@@ -248,17 +250,24 @@ func (r *recorder) stageResponse(x *exchange) (*writing, error) {
 	f := x.responseFact()
 	if x.response.lost {
 		r.miss(event{x: x, response: true}, errLost)
+		r.answered(x, nil)
 	} else {
 		var err error
 		if f.Body, err = r.put(w, x.response.bytes); err != nil {
 			return nil, err
 		}
-		if body, err := provider.Decode(x.response.bytes, x.back.Get("Content-Encoding"), maxDecoded); err == nil || len(body) > 0 {
-			answer := r.protocol(x).Response(x.q, x.back.Get("Content-Type"), body)
-			f.Model, f.Usage = answer.Model, answer.Usage
-		}
 	}
 	w.add(event{x: x, response: true}, f)
+	if !x.response.lost {
+		body, err := provider.Decode(x.response.bytes, x.back.Get("Content-Encoding"), maxDecoded)
+		if err != nil && len(body) == 0 {
+			body = nil
+		}
+		answer := x.family.Response(x.q, x.back.Get("Content-Type"), body)
+		f.Model, f.Usage = answer.Model, answer.Usage
+		r.answered(x, &answer.Answer)
+		w.facts = append(w.facts, answerUnits(x, body, answer.Answer)...)
+	}
 	return w, nil
 }
 
@@ -268,29 +277,6 @@ func (r *recorder) put(w *writing, body []byte) (*entry.Body, error) {
 	}
 	b, err := r.store.Put(context.Background(), w.id, body)
 	return &b, err
-}
-
-// understand reads what a request asks for.
-func (r *recorder) understand(x *exchange) provider.Request {
-	body, err := provider.Decode(x.request.bytes, x.header.Get("Content-Encoding"), maxDecoded)
-	if err != nil {
-		body = nil
-	}
-	return r.protocol(x).Request(x.method, x.to.rest, body)
-}
-
-// protocol is the wire family of an exchange: its provider's, or for a provider of another name the one that knows
-// the path.
-func (r *recorder) protocol(x *exchange) provider.Protocol {
-	if p := r.protocols[x.to.provider]; p != nil {
-		return p
-	}
-	for _, name := range []string{"anthropic", "openai", "gemini"} {
-		if p := r.protocols[name]; p.Request(x.method, x.to.rest, nil).Type != "" {
-			return p
-		}
-	}
-	return r.protocols["openai"]
 }
 
 // flush appends what is staged in a session, the session's first entry and what was missed before it.
@@ -309,12 +295,16 @@ func (r *recorder) flush(w *writing) error {
 		for _, e := range w.events {
 			if !e.response {
 				e.x.in = nil
-				w.n--
 				delete(w.live, e.x)
 			}
+			if e.x.at != nil {
+				r.forget(e.x.at)
+			}
 		}
+		w.undo()
 		return err
 	}
+	w.done()
 	for _, e := range w.events {
 		if !e.response {
 			r.requests.Add(1)

@@ -26,6 +26,7 @@ type rig struct {
 	store    *journal.Dir
 	mem      *vfs.Mem
 	fault    *vfs.Fault
+	played   int           // exchanges of reduced runs
 	recorded chan struct{} // has something after every batch that was recorded
 }
 

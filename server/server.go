@@ -28,10 +28,6 @@ import (
 	"time"
 
 	"ambit/journal"
-	"ambit/provider"
-	"ambit/provider/anthropic"
-	"ambit/provider/gemini"
-	"ambit/provider/openai"
 )
 
 // The limits of what passes.
@@ -70,7 +66,6 @@ type Options struct {
 // Server is the proxy. New makes it, Serve runs it.
 type Server struct {
 	upstreams map[string]*url.URL
-	protocols map[string]provider.Protocol
 	guard     guard
 	version   string
 	recorder  *recorder
@@ -110,14 +105,13 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		upstreams: upstreams,
-		protocols: map[string]provider.Protocol{"anthropic": anthropic.Protocol{}, "openai": openai.Protocol{}, "gemini": gemini.Protocol{}},
 		guard:     guard{token: o.Token, open: o.Open},
 		version:   o.Version,
 		transport: newTransport(),
 		now:       o.Now,
 		log:       o.Log,
 	}
-	s.recorder = newRecorder(o, s.protocols)
+	s.recorder = newRecorder(o)
 	s.proxy = s.newProxy()
 	return s, nil
 }

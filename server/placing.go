@@ -1,0 +1,195 @@
+package server
+
+import (
+	"context"
+
+	"ambit"
+	"ambit/internal/pool"
+	"ambit/internal/thread"
+	"ambit/provider"
+	"ambit/provider/anthropic"
+	"ambit/provider/gemini"
+)
+
+// asking is a request as it is understood.
+type asking struct {
+	body     []byte // content encoding undone
+	elements provider.Elements
+	wire     string // among whose requests its parent is sought; empty when it is no part of a conversation
+	strange  bool   // its body is not understood
+
+	hashes   []thread.Hash // of its messages
+	messages map[int]provider.Message
+	x        *exchange
+}
+
+// read understands a request as far as it can be.
+func (r *recorder) read(x *exchange) *asking {
+	a := &asking{x: x, messages: make(map[int]provider.Message)}
+	body, err := provider.Decode(x.request.bytes, x.header.Get("Content-Encoding"), maxDecoded)
+	if err != nil {
+		body = nil
+	}
+	a.body = body
+	x.family = ambit.Family(x.to.provider, x.method, x.to.rest)
+	x.q = x.family.Request(x.method, x.to.rest, body)
+	x.who = r.refine(x.who, x.to, x.q)
+	a.elements, err = x.family.Elements(x.q, body)
+	a.strange = len(x.request.bytes) > 0 && (err != nil || x.q.Type == "")
+	if err == nil && len(body) > 0 {
+		a.wire = wireOf(x)
+	}
+	if a.wire != "" {
+		a.hashes = hashesOf(a.elements.Messages)
+	}
+	return a
+}
+
+// wireOf names the wire of a request that is part of a conversation, or asks how long one would be.
+func wireOf(x *exchange) string {
+	switch x.q.Type {
+	case provider.TypeMessages, provider.TypeResponses, provider.TypeChat, provider.TypeGenerate:
+		return x.q.Type
+	case provider.TypeCompact:
+		return provider.TypeResponses
+	case provider.TypeCountTokens:
+		switch x.family.(type) {
+		case anthropic.Protocol:
+			return provider.TypeMessages
+		case gemini.Protocol:
+			return provider.TypeGenerate
+		default:
+			return provider.TypeResponses
+		}
+	}
+	return ""
+}
+
+// message reads one of the request's messages, once.
+func (a *asking) message(i int) provider.Message {
+	m, ok := a.messages[i]
+	if !ok {
+		el := a.elements.Messages[i]
+		m = a.x.family.Message(a.x.q, a.body[el.Offset:el.Offset+el.Length], el.At)
+		a.messages[i] = m
+	}
+	return m
+}
+
+// request is what the rules of threads read of it.
+func (a *asking) request() thread.Request {
+	key := a.wire
+	if a.x.who.sub != "" {
+		key += "/" + a.x.who.sub
+	}
+	return thread.Request{
+		Key: key, Agent: a.x.who.agent, Tools: len(a.elements.Tools)+len(a.elements.Deferred) > 0, Previous: a.elements.Previous,
+		Elements: a.hashes, Read: func(i int) thread.Message { return messageOf(a.message(i)) },
+	}
+}
+
+// nowhere is the place of what is no part of a conversation.
+var nowhere = thread.Place{Parent: thread.None, Owner: thread.None, About: thread.None}
+
+// place finds the session of a request, and its place among the requests there.
+func (r *recorder) place(x *exchange, a *asking) (*writing, thread.Place, error) {
+	if err := r.loadKeys(); err != nil {
+		return nil, nowhere, err
+	}
+	var w *writing
+	var err error
+	if x.who.named {
+		if w, err = r.session(x.who, x.start); err != nil {
+			return nil, nowhere, err
+		}
+	}
+	p := nowhere
+	switch {
+	case a.wire == "":
+		x.at = nil
+	case w != nil:
+		x.at = r.space(w.id, w.id)
+		p = x.at.place(a.request())
+	default:
+		x.at = r.space(x.who.key, r.mine[x.who.key]...)
+		p = x.at.place(a.request())
+	}
+	if w == nil {
+		if w, err = r.sessionOf(x, p); err != nil {
+			return nil, nowhere, err
+		}
+		if a.wire != "" {
+			p = x.at.within(w.id, p)
+			r.keys[x.who.key] = w.id
+		}
+	}
+	return w, p, nil
+}
+
+// place finds a request's place. What is still under way is looked at only where it could matter.
+func (s *space) place(q thread.Request) thread.Place {
+	p := s.index.Place(q)
+	plain := p.Parent != thread.None && p.Relation == thread.Extends && !s.index.Pending(p.Parent)
+	if !plain && len(s.live) > 0 && s.look() {
+		p = s.index.Place(q)
+	}
+	return p
+}
+
+// within drops what does not lie in the session that the request goes to: its own may be gone.
+func (s *space) within(session string, p thread.Place) thread.Place {
+	if p.Parent != thread.None && s.index.Node(p.Parent).Session != session {
+		p.Relation, p.Evidence = thread.Root, ""
+	}
+	for _, at := range []*int{&p.Parent, &p.Owner, &p.About} {
+		if *at != thread.None && s.index.Node(*at).Session != session {
+			*at = thread.None
+		}
+	}
+	return p
+}
+
+// sessionOf is the session of a request whose client names none: its parent's, that of the call it works for, for what
+// is aside that of the conversation it is about or the client's newest, else a new one.
+func (r *recorder) sessionOf(x *exchange, p thread.Place) (*writing, error) {
+	for _, at := range []int{p.Parent, p.Owner, p.About} {
+		if at == thread.None {
+			continue
+		}
+		w := r.held(x.at.index.Node(at).Session, x.who.key)
+		if w != nil && (p.Relation != thread.Root || !w.talks) { // a root joins what is only aside until then
+			return w, nil
+		}
+	}
+	if p.Parent == thread.None && (p.Relation == thread.Root || p.Relation == thread.Agent) && x.q.Type != provider.TypeCountTokens {
+		return r.begin(x.who, x.start)
+	}
+	return r.session(x.who, x.start)
+}
+
+// space is the one of a key; it is made of these sessions.
+func (r *recorder) space(key string, sessions ...string) *space {
+	s := r.spaces[key]
+	if s != nil {
+		return s
+	}
+	s = newSpace(key, func(session string) (*ambit.Recording, error) {
+		return ambit.OpenRecording(context.Background(), r.store, session)
+	})
+	var pools []*pool.Pool
+	for _, session := range sessions {
+		if p, err := pool.Load(context.Background(), r.store, session); err == nil {
+			pools = append(pools, p)
+		}
+	}
+	s.known(pools...)
+	r.spaces[key] = s
+	return s
+}
+
+// forget drops a space that holds what could not be recorded. It is made again of what is.
+func (r *recorder) forget(s *space) {
+	if r.spaces[s.key] == s {
+		delete(r.spaces, s.key)
+	}
+}

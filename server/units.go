@@ -1,0 +1,237 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"ambit/entry"
+	"ambit/internal/pool"
+	"ambit/internal/thread"
+	"ambit/provider"
+)
+
+// relate stages where a request belongs, and its messages that are new.
+func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
+	w := x.in
+	if a.wire == "" {
+		if a.strange {
+			w.facts = append(w.facts, &entry.Unit{N: x.n, Of: entry.PartRequest, Length: int64(len(x.request.bytes))})
+		}
+		return
+	}
+	s, q := x.at, a.request()
+	f := &entry.Relation{
+		N: x.n, How: entry.Relating(p.Relation), Evidence: string(p.Evidence), Call: p.Call, Key: q.Key, Messages: len(a.hashes), Tools: q.Tools,
+		Parent: s.number(p.Parent), Owner: s.number(p.Owner), About: s.number(p.About),
+	}
+	if p.Parent != thread.None {
+		f.Thread = s.index.Node(p.Parent).Thread
+	}
+	held := s.heldBy(p.Parent, a.hashes)
+	if x.q.Type == provider.TypeCountTokens {
+		f.How, f.Call, f.Owner, f.About = entry.Count, "", 0, 0
+	} else {
+		if f.Thread == "" {
+			w.threads++
+			w.talks = w.talks || f.How != entry.Side
+			f.Thread = pool.ThreadName(w.threads)
+		}
+		at := s.index.Add(q, p, thread.Node{Session: w.id, N: x.n, Thread: f.Thread})
+		s.nodes[number{w.id, x.n}], s.live[at] = at, x
+		s.remember(at, a.hashes)
+		node := s.index.Node(at)
+		f.Messages, f.Chain = node.Length, hex.EncodeToString(node.Chain[:])
+	}
+	x.thread = f.Thread
+	w.facts = append(w.facts, f)
+	for i, el := range a.elements.Messages {
+		// What was said on a branch that is left behind is said anew.
+		if held(i) || w.known[known{f.Thread, el.Hash}] && f.How != entry.Rewind {
+			continue
+		}
+		w.learn(known{f.Thread, el.Hash})
+		m := a.message(i)
+		if !s.repeats(m, p.Parent, q.Key) {
+			w.facts = append(w.facts, messageUnit(x, el, m))
+		}
+	}
+}
+
+// heldBy tells which of a request's messages its parent held.
+func (s *space) heldBy(parent int, hashes []thread.Hash) func(i int) bool {
+	if parent == thread.None {
+		return func(int) bool { return false }
+	}
+	node := s.index.Node(parent)
+	if node.Length <= len(hashes) && thread.ChainOf(hashes[:node.Length]) == node.Chain {
+		return func(i int) bool { return i < node.Length }
+	}
+	held := make(map[thread.Hash]bool)
+	for _, h := range s.elements(parent) {
+		held[h] = true
+	}
+	return func(i int) bool { return held[hashes[i]] }
+}
+
+// number is the number of a node's request, 0 for none.
+func (s *space) number(at int) int {
+	if at == thread.None {
+		return 0
+	}
+	return s.index.Node(at).N
+}
+
+// repeats reports whether a message is an answer that was recorded: the parent's, or that of the request whose answer
+// made the message's first call.
+func (s *space) repeats(m provider.Message, parent int, key string) bool {
+	if m.Role != "assistant" && m.Role != "model" || len(m.Results) > 0 {
+		return false
+	}
+	from := parent
+	for _, call := range m.Calls {
+		if at := s.index.Origin(key, call.ID); at != thread.None {
+			from = at
+		}
+	}
+	if from == thread.None {
+		return false
+	}
+	said := s.answers[from]
+	if said == nil {
+		if said = s.spoken(from); said == nil {
+			return false
+		}
+	}
+	for _, text := range m.Texts {
+		t := strings.TrimSpace(text.Text)
+		switch text.Said {
+		case provider.SaidAssistant:
+			if !strings.Contains(said.text, t) {
+				return false
+			}
+		case provider.SaidArgument:
+			if !slices.Contains(said.args, t) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// spoken is the public text of an answer.
+type spoken struct {
+	text string
+	args []string
+}
+
+// maxSpoken bounds the answers whose text a space keeps to know them again.
+const maxSpoken = 64
+
+// say keeps what was answered to a node.
+func (s *space) say(at int, a provider.Answer) *spoken {
+	said := &spoken{text: a.Text}
+	for _, text := range a.Texts() {
+		if text.Said == provider.SaidArgument {
+			said.args = append(said.args, strings.TrimSpace(text.Text))
+		}
+	}
+	if len(s.answers) >= maxSpoken {
+		oldest := at
+		for other := range s.answers {
+			oldest = min(oldest, other)
+		}
+		delete(s.answers, oldest)
+	}
+	s.answers[at] = said
+	return said
+}
+
+// spoken reads a recorded answer again; nil when there is none.
+func (s *space) spoken(at int) *spoken {
+	node := s.index.Node(at)
+	rec := s.recording(node)
+	if rec == nil {
+		return nil
+	}
+	a, err := rec.Answer(context.Background(), node.N)
+	if err != nil {
+		return nil
+	}
+	return s.say(at, a)
+}
+
+// answered tells the index what came back for a request; nil when that is not known.
+func (r *recorder) answered(x *exchange, a *provider.Answer) {
+	if x.at == nil {
+		return
+	}
+	for at, other := range x.at.live {
+		if other == x {
+			delete(x.at.live, at)
+		}
+	}
+	s := r.spaces[x.at.key] // another one, when that was made again
+	if s == nil {
+		return
+	}
+	at := s.node(x.in.id, x.n)
+	switch {
+	case at == thread.None:
+	case a == nil || x.status != 200:
+		s.index.Failed(at)
+	default:
+		s.index.Answered(at, answerOf(*a))
+		s.say(at, *a)
+	}
+}
+
+// messageUnit is the unit of a message.
+func messageUnit(x *exchange, el provider.Element, m provider.Message) *entry.Unit {
+	return &entry.Unit{
+		N: x.n, Of: entry.PartMessage, Thread: x.thread, Role: m.Role, At: el.At, Offset: int64(el.Offset), Length: int64(el.Length),
+		Element: hex.EncodeToString(el.Hash[:]), Calls: callIDs(m.Calls), Results: m.Results, Unknown: m.Unknown,
+	}
+}
+
+// answerUnits are the units of a response: its answer, or its body when that is not understood.
+func answerUnits(x *exchange, body []byte, a provider.Answer) []entry.Fact {
+	if len(x.response.bytes) == 0 {
+		return nil
+	}
+	if a.Text == "" && len(a.Calls) == 0 && a.ID == "" && !a.Unknown && !a.Whole {
+		stream := strings.HasPrefix(x.back.Get("Content-Type"), "text/event-stream")
+		if stream || json.Valid(body) {
+			return nil
+		}
+		return []entry.Fact{&entry.Unit{N: x.n, Of: entry.PartResponse, Thread: x.thread, Length: int64(len(x.response.bytes))}}
+	}
+	u := &entry.Unit{N: x.n, Of: entry.PartAnswer, Thread: x.thread, Role: "assistant", Calls: callIDs(a.Calls), Name: a.ID, Whole: a.Whole, Unknown: a.Unknown}
+	for _, text := range a.Texts() {
+		u.Length += int64(len(text.Text))
+	}
+	return []entry.Fact{u}
+}
+
+func callIDs(calls []provider.Call) []string {
+	var ids []string
+	for _, call := range calls {
+		if call.ID != "" {
+			ids = append(ids, call.ID)
+		}
+	}
+	return ids
+}
+
+// hashOf reads the hash of an element as entries spell it.
+func hashOf(digits string) (h provider.Hash, ok bool) {
+	sum, err := hex.DecodeString(digits)
+	if err != nil || len(sum) != len(h) {
+		return h, false
+	}
+	return provider.Hash(sum), true
+}
