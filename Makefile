@@ -49,6 +49,10 @@ test: ## run all tests, with the race detector where it can be built (ARGS=-v fo
 	fi; \
 	$(GO) test $$race -timeout $(TIMEOUT) $(ARGS) ./...
 
+.PHONY: test-clients
+test-clients: build ## let OpenCode, Codex and pi do a job through ambit up, offline; npm installs them the first time
+	$(GO) test -tags clients -count=1 -timeout $(TIMEOUT) -v -run '^TestClients$$' ./cmd/ambit $(ARGS)
+
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=NAME for some)
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' . | sed 's,/[^/]*$$,,' | sort -u); \
@@ -76,7 +80,9 @@ lint: ## check format, vet, staticcheck
 	@out=$$($(GOFUMPT) -l .) || exit 1; \
 	[ -z "$$out" ] || { echo "make lint: gofumpt would change:"; printf '%s\n' "$$out"; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags clients ./cmd/ambit
 	$(STATICCHECK) ./...
+	$(STATICCHECK) -tags clients ./cmd/ambit
 
 .PHONY: clean
 clean: ## remove what build made
