@@ -94,11 +94,10 @@ func (e *env) session(ctx context.Context, d *journal.Dir, arg string) (string, 
 
 // title is a session's title; empty when it has none, or none can be read.
 func title(ctx context.Context, d *journal.Dir, name string) string {
-	for f, err := range d.Read(ctx, name, 0) {
-		if first, ok := f.Fact.(*entry.Session); ok && err == nil {
+	if f, err := d.First(ctx, name); err == nil {
+		if first, ok := f.Fact.(*entry.Session); ok {
 			return first.Title
 		}
-		break
 	}
 	return ""
 }

@@ -1,44 +1,93 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"ambit/entry"
+	"ambit/internal/pool"
 	"ambit/journal"
 
 	"github.com/spf13/cobra"
 )
 
 func newLog(e *env) *cobra.Command {
-	var asJSON bool
+	var asJSON, entries, full bool
+	var thread string
 	c := &cobra.Command{
 		Use:   "log SESSION",
-		Short: "Print a session's entries in order",
-		Long:  "Print a session's entries in order.\n\n" + sessionHelp,
-		Args:  oneSession,
+		Short: "Print a session as the conversation it was, or its entries in order",
+		Long: "Print a session as the conversation it was, thread by thread: what was said, called and given back, each once, where it\n" +
+			"first passed, and how each request follows from another. Or, with --entries or --json, its entries in order.\n\n" + sessionHelp,
+		Args: oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
+			if (entries || asJSON) && full {
+				return misused("--full goes with the conversation, not with entries")
+			}
 			d, name, err := e.one(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer d.Close()
+			if !entries && !asJSON {
+				return e.printTalk(c.Context(), d, name, thread, full)
+			}
+			p, err := pool.Load(c.Context(), d, name) // where it is damaged, so is what is printed below
+			if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+				return err
+			}
+			if thread != "" && !slices.ContainsFunc(p.Threads(), func(t pool.Thread) bool { return t.Name == thread }) {
+				return cmp.Or(e.damaged(err), e.noThread(name, thread))
+			}
 			for f, err := range d.Read(c.Context(), name, 0) {
 				if err != nil {
 					return e.damaged(err)
 				}
-				if err := e.printEntry(f, asJSON); err != nil {
+				in := threadOf(p, f.Fact)
+				if thread != "" && in != thread {
+					continue
+				}
+				if err := e.printEntry(f, in, asJSON); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the entries, one JSON object a line")
+	c.Flags().BoolVar(&entries, "entries", false, "print the entries, one a line")
+	c.Flags().BoolVar(&full, "full", false, "print all that was said, not the beginnings")
+	c.Flags().StringVar(&thread, "thread", "", "only this thread, such as t1")
 	return c
+}
+
+// noThread says that a session has no such thread.
+func (e *env) noThread(session, thread string) error {
+	return &hintError{fmt.Errorf("session %s has no thread %q", session, thread), e.self() + " request " + session + " --list shows them"}
+}
+
+// threadOf is the thread that an entry belongs to; empty when it is in none.
+func threadOf(p *pool.Pool, f entry.Fact) string {
+	n := 0
+	switch f := f.(type) {
+	case *entry.Relation:
+		return f.Thread
+	case *entry.Unit:
+		return f.Thread
+	case *entry.Request:
+		n = f.N
+	case *entry.Response:
+		n = f.N
+	}
+	if x := p.Exchange(n); x != nil && x.Relation != nil {
+		return x.Relation.Thread
+	}
+	return ""
 }
 
 // damaged adds to damage what to do about it. What merely could not be read is not called damaged.
@@ -49,9 +98,9 @@ func (e *env) damaged(err error) error {
 	return &hintError{err, e.self() + " check says what is damaged; nothing was changed"}
 }
 
-func (e *env) printEntry(f journal.Frame, asJSON bool) error {
+func (e *env) printEntry(f journal.Frame, thread string, asJSON bool) error {
 	if asJSON {
-		line, err := logLine(f)
+		line, err := logLine(f, thread)
 		if err != nil {
 			return err
 		}
@@ -68,13 +117,20 @@ type logHead struct {
 	Ref      string          `json:"ref"`
 	Revision string          `json:"revision"`
 	Bytes    int64           `json:"bytes"`
+	Thread   string          `json:"thread,omitempty"`
 	Entry    json.RawMessage `json:"entry,omitempty"`
 }
 
 // logLine is an entry as one JSON object: its place, and then the members that the journal has. The members of a kind
 // that this version does not know stand apart, under entry.
-func logLine(f journal.Frame) ([]byte, error) {
-	head := logHead{Seq: f.Seq, Ref: f.Seq.Ref(), Revision: f.Revision()}
+func logLine(f journal.Frame, thread string) ([]byte, error) {
+	head := logHead{Seq: f.Seq, Ref: f.Seq.Ref(), Revision: f.Revision(), Thread: thread}
+	switch u := f.Fact.(type) {
+	case *entry.Unit:
+		head.Bytes, head.Thread = u.Length, "" // it says its thread itself
+	case *entry.Relation:
+		head.Thread = ""
+	}
 	for _, b := range entry.Bodies(f.Fact) {
 		head.Bytes += b.Size
 	}
@@ -117,6 +173,18 @@ func gist(f entry.Fact) string {
 			s += ": " + f.Error
 		}
 		return s
+	case *entry.Relation:
+		s := fmt.Sprintf("#%d %s %s", f.N, f.Thread, follows(string(f.How), f.Parent, f.Owner))
+		if f.Evidence != "" {
+			s += ", found by " + f.Evidence
+		}
+		return s + ", " + plural(f.Messages, "message", "messages")
+	case *entry.Unit:
+		s := strings.TrimSpace(fmt.Sprintf("#%d %s %s %s", f.N, f.Thread, f.Of, f.Role))
+		if f.At != "" {
+			s += " at " + f.At
+		}
+		return s + ", " + count(f.Length) + " bytes"
 	case *entry.Gap:
 		return fmt.Sprintf("%s, %s bytes, passed unrecorded since %s: %s",
 			plural(f.Exchanges, "request or response", "requests or responses"), count(f.Bytes), f.Since.Local().Format(time.DateTime), f.Cause)

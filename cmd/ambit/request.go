@@ -18,6 +18,13 @@ import (
 // requestRow is one request in the answer of ambit request --list.
 type requestRow struct {
 	N             int          `json:"n"`
+	Thread        string       `json:"thread"`
+	Relation      string       `json:"relation,omitempty"`
+	Parent        int          `json:"parent,omitempty"`
+	Evidence      string       `json:"evidence,omitempty"`
+	Owner         int          `json:"owner,omitempty"`
+	Call          string       `json:"call,omitempty"`
+	Messages      int          `json:"messages,omitempty"`
 	Kind          string       `json:"kind"`
 	Provider      string       `json:"provider"`
 	Method        string       `json:"method"`
@@ -142,6 +149,9 @@ func rowOf(x *pool.Exchange) requestRow {
 		N: x.Request.N, Kind: x.Request.Type, Provider: x.Request.Provider, Method: x.Request.Method, Path: x.Request.Path,
 		Model: x.Request.Model, Time: x.Request.Arrived, BodyBytes: size(x.Request.Body), Partial: x.Request.Partial,
 	}
+	if t := x.Relation; t != nil {
+		r.Thread, r.Relation, r.Parent, r.Evidence, r.Owner, r.Call, r.Messages = t.Thread, string(t.How), t.Parent, t.Evidence, t.Owner, t.Call, t.Messages
+	}
 	if a := x.Response; a != nil {
 		r.Status, r.End, r.Error, r.ResponseBytes, r.Usage = a.Status, a.End, a.Error, size(a.Body), a.Usage
 		if r.Model == "" {
@@ -159,14 +169,25 @@ func (e *env) printRequests(p *pool.Pool, asJSON bool) error {
 	if asJSON {
 		return e.printJSON(map[string][]requestRow{"requests": rows})
 	}
-	t := e.table(">N", "TIME", "KIND", "MODEL", ">BYTES", ">STATUS", "END", ">RESPONSE", ">IN", ">READ", ">WRITTEN", ">OUT")
+	t := e.table(">N", "TIME", "THREAD", "RELATION", "KIND", "MODEL", ">BYTES", ">STATUS", "END", ">RESPONSE", ">IN", ">READ", ">WRITTEN", ">OUT")
 	for _, r := range rows {
 		in, read, written, out := tokens(r.Usage)
-		t.row(strconv.Itoa(r.N), r.Time.Local().Format(time.TimeOnly), r.Kind, r.Model, count(r.BodyBytes), status(r.Status), string(r.End),
+		t.row(strconv.Itoa(r.N), r.Time.Local().Format(time.TimeOnly), r.Thread, follows(r.Relation, r.Parent, r.Owner), r.Kind, r.Model, count(r.BodyBytes), status(r.Status), string(r.End),
 			count(r.ResponseBytes), in, read, written, out)
 	}
 	t.flush()
 	return nil
+}
+
+// follows says how a request stands to others.
+func follows(relation string, parent, owner int) string {
+	switch {
+	case parent != 0:
+		return fmt.Sprintf("%s #%d", relation, parent)
+	case owner != 0:
+		return fmt.Sprintf("%s of #%d", relation, owner)
+	}
+	return relation
 }
 
 func status(n int) string {

@@ -47,11 +47,16 @@ func TestMain(m *testing.M) {
 //	sent                                  waits for what send -bg began
 //	received                              the upstream's last request; stdout is its body, stderr its head
 //	record VAR TAG FILE…                  all of it: records a request for each FILE in a session, and names it $VAR
+//	talk [-from TAG] TAG FILE             plays a conversation through $UP, under a tag; see conversation
+//	play [-from TAG] VAR TAG FILE         all of it: starts ambit up, plays, stops, and names the session $VAR
 //	session VAR TEXT                      the session whose key, client or title is TEXT
 //	status N COMMAND…                     runs a command that must exit with N
 //	await PATTERN COMMAND…                runs a command until its stdout matches
 //	complains PATTERN                     stderr is one line that matches, and perhaps a hint
 //	cmpjson FILE FILE                     JSON values alike; "<time>", "<int>", "<hex>", "<text>" stand for any
+//	cmptext FILE FILE                     texts alike, with <time> for a time of day, and variables
+//	member VAR FILE NAME, load VAR FILE   the first member of a name in JSON, all bytes of a file, as a variable
+//	times FILE N TEXT                     writes a text N times
 //	tree NAME [-but FOLDER]               remembers all of $AMBIT_HOME; same NAME [-but FOLDER] compares with it
 //	flip FILE OFFSET, tear FILE N         changes a bit, from the end for a negative offset; cuts N bytes off
 //	split FOLDER                          gives every append in a folder of entries a file of its own
@@ -74,8 +79,9 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("no condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"killed": scriptKilled,
-			"answer": scriptAnswer, "release": scriptRelease, "up": scriptUp, "down": scriptDown, "send": scriptSend, "sent": scriptSent,
+			"killed": scriptKilled, "talk": scriptTalk, "play": scriptPlay, "member": scriptMember, "load": scriptLoad, "times": scriptTimes,
+			"cmptext": scriptCompareText,
+			"answer":  scriptAnswer, "release": scriptRelease, "up": scriptUp, "down": scriptDown, "send": scriptSend, "sent": scriptSent,
 			"received": scriptReceived, "record": scriptRecord, "session": scriptSession, "status": scriptStatus, "await": scriptAwait,
 			"complains": scriptComplains, "cmpjson": scriptCompareJSON, "tree": scriptTree, "same": scriptSame, "flip": scriptFlip,
 			"tear": scriptTear, "split": scriptSplit, "bytes": scriptBytes, "zip": scriptZip, "sub": scriptSub,
@@ -92,6 +98,7 @@ type world struct {
 	ups      map[string]*upProcess
 	sent     chan scriptAnswered
 	trees    map[string]map[string]string
+	talks    map[string]*conversation // by tag
 }
 
 type scriptAnswered struct {
@@ -104,7 +111,7 @@ type worldKey struct{}
 
 func setupScript(e *testscript.Env) error {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &world{ctx: ctx, upstream: newUpstream(), ups: make(map[string]*upProcess), trees: make(map[string]map[string]string)}
+	w := &world{ctx: ctx, upstream: newUpstream(), ups: make(map[string]*upProcess), trees: make(map[string]map[string]string), talks: make(map[string]*conversation)}
 	e.Defer(func() {
 		cancel() // kills what a failed script left running
 		w.upstream.stop()

@@ -18,10 +18,12 @@ type sessionRow struct {
 	Session    string    `json:"session"`
 	Title      string    `json:"title"`
 	Client     string    `json:"client"`
+	Threads    int       `json:"threads"`
 	Entries    int       `json:"entries"`
 	Requests   int       `json:"requests"`
 	Missing    int       `json:"missing"`
 	Updated    time.Time `json:"updated,omitzero"`
+	From       string    `json:"from,omitempty"`
 	Damage     string    `json:"damage,omitempty"`
 	Unreadable string    `json:"unreadable,omitempty"`
 }
@@ -71,8 +73,11 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 			return nil, err
 		}
 		row := sessionRow{
-			Session: name, Title: p.Session.Title, Client: p.Session.Client, Entries: int(p.Seq), Requests: len(p.Exchanges),
+			Session: name, Title: p.Session.Title, Client: p.Session.Client, Threads: len(p.Threads()), Entries: int(p.Seq), Requests: len(p.Exchanges),
 			Missing: p.Missing, Updated: p.Updated,
+		}
+		if from := p.Session.From; from != nil {
+			row.From = from.Session + " " + from.Seq.Ref()
 		}
 		switch {
 		case errors.Is(err, journal.ErrNoSession):
@@ -93,9 +98,9 @@ func (e *env) printSessions(rows []sessionRow) {
 		e.hint("%[1]s demo records a session; %[1]s up records your agent's", e.self())
 		return
 	}
-	t := e.table("SESSION", ">REQUESTS", ">ENTRIES", "UPDATED", "CLIENT", "TITLE")
+	t := e.table("SESSION", ">THREADS", ">REQUESTS", ">ENTRIES", "UPDATED", "CLIENT", "TITLE")
 	for _, r := range rows {
-		t.row(r.Session, count(r.Requests), count(r.Entries), clock(r.Updated), r.Client, r.Title)
+		t.row(r.Session, count(r.Threads), count(r.Requests), count(r.Entries), clock(r.Updated), r.Client, r.Title)
 	}
 	t.flush()
 	for _, r := range rows {
