@@ -84,6 +84,14 @@ func (r *Recording) Read(ctx context.Context, key []byte, q Reading) Recalled {
 	})
 }
 
+// Text is one public text of a session: which entry it first passed in, where in it, and in which exchange.
+type Text = index.Text
+
+// Texts yields all public text of the session in the order in which it first passed. The error is that of a text that cannot be read, or says what is missing; the next text follows.
+func (r *Recording) Texts(ctx context.Context, branches Branches) iter.Seq2[Text, error] {
+	return r.source(ctx, r.pool, branches).texts(0)
+}
+
 // Said is what a message or an answer says, decoded.
 type Said struct {
 	Texts []provider.Text // public text
@@ -147,11 +155,16 @@ func (r *Recording) capture(ctx context.Context, key []byte, cursor string, bran
 			p, id = p.Until(seq), of
 		}
 	}
+	s := r.source(ctx, p, branches)
+	return capture{index.Capture{ID: id, Key: key, Texts: s.texts}, s}
+}
+
+func (r *Recording) source(ctx context.Context, p *pool.Pool, branches Branches) *source {
 	s := &source{ctx: ctx, r: r, pool: p}
 	if branches == CurrentBranch {
 		s.requests, s.answers = p.Behind()
 	}
-	return capture{index.Capture{ID: id, Key: key, Texts: s.texts}, s}
+	return s
 }
 
 // source yields the public texts of a session.

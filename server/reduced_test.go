@@ -301,10 +301,10 @@ func scrambleString(v []byte, name string, result bool) json.RawMessage {
 		text = fmt.Sprintf("%x", sum[:12])
 	case strings.HasPrefix(text, "{") && json.Valid([]byte(text)):
 		text = string(scrambleJSON([]byte(text), name, result))
-	case !result && (name == "text" || name == "content"):
-		text = scramble(text, mostText)
-	default:
+	case result:
 		text = scramble(text, mostResult)
+	default:
+		text = scramble(text, mostText)
 	}
 	return spell(text)
 }

@@ -138,9 +138,9 @@ func tree(pools map[string]*pool.Pool) string {
 }
 
 // TestThreads plays recorded runs of real clients, each alone, and compares what is found with the tree that stands
-// beside the run.
+// beside the run. The demo's own has a rewind.
 //
-// covers: J-14 part
+// covers: J-14
 func TestThreads(t *testing.T) {
 	for _, name := range runs(t) {
 		t.Run(name, func(t *testing.T) {
