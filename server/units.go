@@ -92,7 +92,7 @@ func (s *space) repeats(m provider.Message, parent int, key string) bool {
 	}
 	from := parent
 	for _, call := range m.Calls {
-		if at := s.index.Origin(key, call.ID); at != thread.None {
+		if at := s.index.Origin(key, call.ID, parent); at != thread.None {
 			from = at
 		}
 	}

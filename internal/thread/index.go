@@ -14,7 +14,7 @@ type Index struct {
 
 	nodes   []node
 	chains  map[chain][]int32    // the nodes whose messages are this chain, in order
-	calls   map[scoped]origin    // where a call's ID was first met
+	calls   map[scoped][]origin  // where a call's ID comes from; several, where conversations number their calls alike
 	answers map[scoped]int32     // by the ID of the answer
 	items   map[item]int32       // by the items of the answer
 	seen    map[Hash][]string    // messages, with the IDs in them
@@ -128,7 +128,7 @@ func (x *Index) close(s scoped) {
 // New returns an empty index.
 func New() *Index {
 	return &Index{
-		chains: make(map[chain][]int32), calls: make(map[scoped]origin), answers: make(map[scoped]int32), items: make(map[item]int32),
+		chains: make(map[chain][]int32), calls: make(map[scoped][]origin), answers: make(map[scoped]int32), items: make(map[item]int32),
 		seen: make(map[Hash][]string), quotes: make(map[uint64][]int32), open: make(map[scoped]*openCall),
 	}
 }
@@ -214,8 +214,8 @@ func (x *Index) Carried(at int, h Hash, ids []string) {
 	key := x.nodes[at].Key
 	for _, id := range ids {
 		s := scoped{key, id}
-		if _, ok := x.calls[s]; !ok {
-			x.calls[s] = origin{node: int32(at)}
+		if x.originIn(s, at) == nil {
+			x.calls[s] = append(x.calls[s], origin{node: int32(at)})
 		}
 		x.close(s)
 	}
@@ -260,27 +260,51 @@ func (x *Index) itemize(at int, items []Hash) {
 // minted notes a call that a node's answer makes.
 func (x *Index) minted(at int, call Call) {
 	s := scoped{x.nodes[at].Key, call.ID}
-	from, met := x.calls[s]
+	from := x.originIn(s, at)
 	switch {
-	case !met:
-		x.calls[s] = origin{int32(at), true}
+	case from == nil:
+		x.calls[s] = append(x.calls[s], origin{int32(at), true})
 		x.open[s] = &openCall{node: int32(at), call: call}
 		x.opened = append(x.opened, s)
 	case from.minted && from.node == int32(at):
-		if open := x.open[s]; open != nil {
+		if open := x.open[s]; open != nil && open.node == int32(at) {
 			open.call = call
 		}
 	case !from.minted && from.node > int32(at): // its result was here before the answer was known
-		x.calls[s] = origin{int32(at), true}
+		*from = origin{int32(at), true}
 	}
 }
 
-// Origin is the node whose answer minted a call, or None.
-func (x *Index) Origin(key, call string) int {
-	if from, ok := x.calls[scoped{key, call}]; ok && from.minted {
-		return int(from.node)
+// originIn is where a call comes from in the thread of a node; nil when it was not met there.
+func (x *Index) originIn(s scoped, at int) *origin {
+	origins := x.calls[s]
+	for i := range origins {
+		if x.together(int(origins[i].node), at) {
+			return &origins[i]
+		}
 	}
-	return None
+	return nil
+}
+
+// together reports whether two nodes are in one thread.
+func (x *Index) together(a, b int) bool {
+	return x.nodes[a].Session == x.nodes[b].Session && x.nodes[a].Thread == x.nodes[b].Thread
+}
+
+// Origin is the node whose answer minted a call, in the thread of a node, or else the only one that did; or None.
+func (x *Index) Origin(key, call string, near int) int {
+	s := scoped{key, call}
+	var from *origin
+	if near != None {
+		from = x.originIn(s, near)
+	}
+	if origins := x.calls[s]; from == nil && len(origins) == 1 {
+		from = &origins[0]
+	}
+	if from == nil || !from.minted {
+		return None
+	}
+	return int(from.node)
 }
 
 // Failed says that a node will have no answer.

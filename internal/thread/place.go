@@ -35,8 +35,8 @@ func (x *Index) Place(r Request) Place {
 // byMessages applies rules 2 and 3.
 func (x *Index) byMessages(r Request) Place {
 	sums := sumsOf(r.Elements)
-	call := x.newestCall(r)
 	at := x.longestChain(r, sums)
+	call := x.newestCall(r, at)
 	p := Place{Parent: max(at, call), Evidence: ByChain, Owner: None, About: None}
 	if p.Parent == None {
 		return p
@@ -71,17 +71,54 @@ func sumsOf(elements []Hash) []Chain {
 	return sums
 }
 
-// newestCall is the newest node that is the origin of a call in the request, or None.
-func (x *Index) newestCall(r Request) int {
-	newest := int32(None)
+// minCall is the shortest ID of a call that is taken for the only one of its kind, in bytes. Providers draw theirs at
+// random; some clients count them, anew in each conversation.
+const minCall = 16
+
+// newestCall is the newest node that is the origin of a call in the request, or None. Of a call that comes from several
+// threads the origin counts that is in the thread of at, which has the request's chain; that of a short ID, only if a
+// message of the node stands in the request.
+func (x *Index) newestCall(r Request, at int) int {
+	newest, sure := int32(None), false
 	for i := range r.Elements {
 		for _, id := range x.ids(r, i) {
-			if from, ok := x.calls[scoped{r.Key, id}]; ok {
-				newest = max(newest, from.node)
+			s := scoped{r.Key, id}
+			from := x.calls[s]
+			if at != None {
+				if near := x.originIn(s, at); near != nil {
+					from = []origin{*near}
+				}
 			}
+			if len(from) != 1 || from[0].node < newest {
+				continue
+			}
+			if from[0].node > newest {
+				newest, sure = from[0].node, false
+			}
+			sure = sure || len(id) >= minCall || at != None && x.together(int(newest), at)
 		}
 	}
+	if newest != None && !sure && !x.stands(int(newest), r) {
+		return None
+	}
 	return int(newest)
+}
+
+// stands reports whether a message of a node stands in a request.
+func (x *Index) stands(at int, r Request) bool {
+	if x.Elements == nil {
+		return false
+	}
+	held := make(map[Hash]bool)
+	for _, h := range x.Elements(at) {
+		held[h] = true
+	}
+	for _, h := range r.Elements {
+		if held[h] {
+			return true
+		}
+	}
+	return false
 }
 
 // longestChain is the node with the longest chain that the request's messages begin with, or None.
@@ -112,9 +149,9 @@ func (x *Index) held(nodes []int32, r Request, next int) int {
 
 // holds reports whether a message is a node's answer.
 func (x *Index) holds(m Message, at int) bool {
-	for _, id := range m.IDs {
-		from, ok := x.calls[scoped{x.nodes[at].Key, id}]
-		return ok && from.minted && int(from.node) == at
+	if len(m.IDs) > 0 {
+		from := x.originIn(scoped{x.nodes[at].Key, m.IDs[0]}, at)
+		return from != nil && from.minted && int(from.node) == at
 	}
 	x.fetch(at)
 	text := strings.TrimSpace(x.nodes[at].text)

@@ -35,7 +35,9 @@ func message(word string) (thread.Hash, thread.Message) {
 	for _, mark := range []string{"!", "?"} {
 		parts := strings.Split(rest, mark)
 		rest = parts[0]
-		m.IDs = append(m.IDs, parts[1:]...)
+		for _, part := range parts[1:] {
+			m.IDs = append(m.IDs, id(part))
+		}
 	}
 	if _, said, ok := strings.Cut(rest, "="); ok {
 		m.Said = strings.ReplaceAll(said, "_", " ")
@@ -68,7 +70,7 @@ func (s *sketch) place(r thread.Request) {
 		line += fmt.Sprintf(" %d", p.Parent+1)
 	}
 	if p.Owner != thread.None {
-		line += fmt.Sprintf(" for %s of %d", p.Call, p.Owner+1)
+		line += fmt.Sprintf(" for %s of %d", strings.TrimPrefix(p.Call, id("")), p.Owner+1)
 	}
 	if p.About != thread.None {
 		line += fmt.Sprintf(" about %d", p.About+1)
@@ -93,7 +95,15 @@ func (s *sketch) want(lines ...string) {
 	}
 }
 
-func call(id string, args ...string) thread.Call { return thread.Call{ID: id, Args: args} }
+// id makes an ID such as providers draw of a short name, unless that begins with a dot.
+func id(name string) string {
+	if strings.HasPrefix(name, ".") {
+		return name
+	}
+	return "toolu_0123456789_" + name
+}
+
+func call(name string, args ...string) thread.Call { return thread.Call{ID: id(name), Args: args} }
 
 // long is a text of more than 200 characters that no other word gives.
 func long(word string) string {
@@ -214,6 +224,26 @@ func TestTwins(t *testing.T) {
 	})
 }
 
+// TestNumberedCalls keeps conversations apart whose calls have the same IDs.
+func TestNumberedCalls(t *testing.T) {
+	s := newSketch(t)
+	s.request("k", "u1")
+	s.answer("", call(".1"))
+	s.request("k", "v1")
+	s.answer("", call(".1"))
+	s.request("k", "v1", "a!.1", "r1?.1")
+	s.answer("", call(".2"))
+	s.request("k", "u1", "a!.1", "r?.1")
+	s.answer("", call(".2"))
+	s.request("k", "v1", "a!.1", "r1?.1", "a!.2", "r2?.2")
+	s.answer("", call(".3"))
+	s.request("k", "u1", "a!.1", "r?.1", "a!.2", "r?.2")
+	s.answer("", call(".3"))
+	s.request("k", "v1", "a!.1", "r1?.1", "a!.2", "r2?.2", "a!.3", "r3?.3")
+	s.request("k", "w1", "a!.1", "r4?.1") // of a time that was not recorded
+	s.want("1 root", "2 root", "3 extends 2 by chain", "4 extends 1 by chain", "5 extends 3 by chain", "6 extends 4 by chain", "7 extends 5 by chain", "8 root")
+}
+
 // TestClientEdit follows a client that changes earlier messages.
 func TestClientEdit(t *testing.T) {
 	for name, minted := range map[string]bool{"calls of the provider": true, "calls of the client": false} {
@@ -232,9 +262,9 @@ func TestClientEdit(t *testing.T) {
 				s.request("k", words...)
 				bodies[s.last+1] = words
 			}
-			reply := func(id string) {
+			reply := func(name string) {
 				if minted {
-					s.answer("", call(id))
+					s.answer("", call(name))
 				} else {
 					s.answer("")
 				}
@@ -260,9 +290,9 @@ func TestClientCompaction(t *testing.T) {
 	grow := func(s *sketch) []string {
 		words := []string{"u1"}
 		s.request("k", words...)
-		for _, id := range []string{"A", "B", "C"} {
-			s.answer("", call(id))
-			words = append(words, "a!"+id, "r?"+id)
+		for _, name := range []string{"A", "B", "C"} {
+			s.answer("", call(name))
+			words = append(words, "a!"+name, "r?"+name)
 			s.request("k", words...)
 		}
 		return words
