@@ -64,6 +64,15 @@ func TestGoesOnEarly(t *testing.T) {
 			t.Errorf("session %s has %d requests, want 2", name, len(p.Exchanges))
 			continue
 		}
+		units := 0
+		for _, u := range p.Units {
+			if u.Of == entry.PartMessage {
+				units++
+			}
+		}
+		if units != 2 { // what the user said, and the result; the answer between them is recorded as it came
+			t.Errorf("session %s has %d messages that are new, want 2", name, units)
+		}
 		if r := p.Exchanges[1].Relation; r.How != entry.Extends || r.Parent != 1 || r.Thread != "t1" {
 			t.Errorf("session %s: %+v", name, r)
 		}

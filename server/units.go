@@ -129,17 +129,22 @@ type spoken struct {
 	args []string
 }
 
-// maxSpoken bounds the answers whose text a space keeps to know them again.
-const maxSpoken = 64
-
-// say keeps what was answered to a node.
-func (s *space) say(at int, a provider.Answer) *spoken {
+func spokenOf(a provider.Answer) *spoken {
 	said := &spoken{text: a.Text}
 	for _, text := range a.Texts() {
 		if text.Said == provider.SaidArgument {
 			said.args = append(said.args, strings.TrimSpace(text.Text))
 		}
 	}
+	return said
+}
+
+// maxSpoken bounds the answers whose text a space keeps to know them again.
+const maxSpoken = 64
+
+// say keeps what was answered to a node.
+func (s *space) say(at int, a provider.Answer) *spoken {
+	said := spokenOf(a)
 	if len(s.answers) >= maxSpoken {
 		oldest := at
 		for other := range s.answers {
@@ -151,8 +156,13 @@ func (s *space) say(at int, a provider.Answer) *spoken {
 	return said
 }
 
-// spoken reads a recorded answer again; nil when there is none.
+// spoken reads an answer: what has come of one that is under way, or again one that is recorded; nil when there is none.
 func (s *space) spoken(at int) *spoken {
+	if x := s.live[at]; x != nil {
+		body, contentType, encoding := x.sofar()
+		plain, _ := provider.Decode(body, encoding, maxDecoded)
+		return spokenOf(x.family.Response(x.q, contentType, plain).Answer)
+	}
 	node := s.index.Node(at)
 	rec := s.recording(node)
 	if rec == nil {

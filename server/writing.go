@@ -68,6 +68,9 @@ func (r *recorder) session(who identity, at time.Time) (*writing, error) {
 	if err := r.loadKeys(); err != nil {
 		return nil, err
 	}
+	if who.tag != "" && r.keys[who.key] == "" {
+		r.find(who.key)
+	}
 	w := r.held(r.keys[who.key], who.key)
 	if w != nil && (who.named || len(w.live) > 0 || at.Sub(w.last) < sessionIdle) {
 		return w, nil
@@ -117,6 +120,22 @@ func (r *recorder) loadKeys() error {
 	}
 	r.keys, r.mine = keys, mine
 	return nil
+}
+
+// find looks for a session of a key that was made since the keys were read, by a fork.
+func (r *recorder) find(key string) {
+	ctx := context.Background()
+	sessions, err := r.store.Sessions(ctx)
+	if err != nil {
+		return // then a new session begins, or fails itself
+	}
+	for _, id := range slices.Backward(sessions) {
+		f, err := r.store.First(ctx, id)
+		if first, ok := f.Fact.(*entry.Session); err == nil && ok && first.Key == key && first.ID == id {
+			r.keys[key], r.mine[key] = id, append(r.mine[key], id)
+			return
+		}
+	}
 }
 
 // resume takes up a session that this or another process has let go.
