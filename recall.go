@@ -26,7 +26,7 @@ import (
 type Recalled = index.Answer
 
 // Limits bound an answer. Zero means the most that there is, and more than that is refused: 64 KiB of JSON, 16 results,
-// and 16 GiB of text that is passed over.
+// and 16 GiB of text that is passed over; a message that cannot hold the text does not count.
 type Limits = index.Limits
 
 // Query asks for a text, literally and with its case.
@@ -205,6 +205,9 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 			}
 		}
 		if s.name != "" {
+			if s.r.torn && s.only > s.pool.Seq {
+				yield(index.Text{}, errDamage) // it may be behind the damage
+			}
 			return
 		}
 		if number++; s.r.torn && number > from && !yield(index.Text{}, errDamage) {

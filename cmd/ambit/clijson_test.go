@@ -5,21 +5,17 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"ambit/entry"
 )
 
 const cliJSON = "../../docs/format/cli-json.md"
 
 // documented reads the tables of docs/format/cli-json.md: for every command the type of each member.
 func documented(text string) map[string]map[string]string {
-	heading := regexp.MustCompile("^## `ambit (\\w+)")
+	heading := regexp.MustCompile("^## `ambit (\\w+)(?:[^`]*( --public))?")
 	member := regexp.MustCompile("^\\| `([^`]+)` \\| (\\w+) \\| [^|]+ \\| [^|]+ \\|$")
 	all, command := make(map[string]map[string]string), ""
 	for line := range strings.Lines(text) {
@@ -28,7 +24,7 @@ func documented(text string) map[string]map[string]string {
 			command = ""
 		}
 		if m := heading.FindStringSubmatch(line); m != nil {
-			command = m[1]
+			command = m[1] + m[2]
 			all[command] = make(map[string]string)
 		} else if m := member.FindStringSubmatch(line); m != nil && command != "" {
 			all[command][m[1]] = m[2]
@@ -86,64 +82,6 @@ func members(at string, v any, found map[string]string) error {
 	return nil
 }
 
-// fullHome makes a data directory that gives every member something to say: a session with every kind of entry,
-// two that are damaged, and one that cannot be read.
-func fullHome(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	d := madeSessions(t, dir)
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	for _, name := range []string{"a-full", "b-entry", "c-body"} {
-		unlock, err := d.Lock(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var bodies []entry.Body
-		for _, text := range []string{`{"model":"m"}`, "\xff\x00"} {
-			b, err := d.Put(t.Context(), name, []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			bodies = append(bodies, b)
-		}
-		headers := map[string]string{"content-type": "application/json"}
-		for _, facts := range [][]entry.Fact{
-			{&entry.Session{ID: name, Title: "title", Client: "client/1", Key: "tag:a"}, &entry.Request{
-				N: 1, Provider: "anthropic", Type: "messages", Method: "POST", Path: "/v1/messages", Headers: headers, Model: "m",
-				Arrived: at, Partial: true, Body: &bodies[0],
-			}},
-			{&entry.Response{
-				N: 1, Status: 200, Headers: headers, Model: "m", Usage: &entry.Usage{Input: 4, CacheRead: 1, CacheWrite: 2, Output: 3},
-				End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 1, DurationMS: 2, Body: &bodies[1],
-			}},
-			{&entry.Gap{Exchanges: 1, Bytes: 2, Cause: "no space left on device", Since: at}},
-			{&entry.Unknown{Name: "note", Raw: json.RawMessage(`{"time":"2026-01-02T03:04:05Z","kind":"note","text":"?"}`)}},
-		} {
-			if _, err := d.Append(t.Context(), name, facts...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := unlock(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range []string{"b-entry/entries/000000000001.jsonl", "c-body/bodies/literals.log"} {
-		file = filepath.Join(dir, "sessions", file)
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data[len(data)-10] ^= 1
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "sessions/d-unreadable/entries/000000000001.jsonl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // TestCLIJSON: every member that a command prints stands in docs/format/cli-json.md with its type, and every member
 // that stands there is printed.
 func TestCLIJSON(t *testing.T) {
@@ -160,19 +98,30 @@ func TestCLIJSON(t *testing.T) {
 	}{
 		{0, []string{"sessions", "--json"}},
 		{0, []string{"log", "a-full", "--json"}},
+		{0, []string{"log", "e-talk", "--json"}},
+		{0, []string{"log", "f-fork", "--json"}},
 		{0, []string{"request", "a-full", "--list", "--json"}},
+		{0, []string{"search", "e-talk", "needle", "--json", "--max-results", "1"}},
+		{0, []string{"read", "e-talk", "e4", "--json", "--max-bytes", "4000"}},
+		{0, []string{"fork", "e-talk", "e2", "--json"}},
 		{1, []string{"check", "--json"}},
 		{0, []string{"reindex", "a-full", "--json"}},
 		{0, []string{"export", "a-full"}},
+		{0, []string{"export", "e-talk", "--public"}},
 		{0, []string{"version", "--json"}},
 	} {
 		command := call.args[0]
-		printed[command] = make(map[string]string)
+		if slices.Contains(call.args, "--public") {
+			command += " --public"
+		}
+		if printed[command] == nil {
+			printed[command] = make(map[string]string)
+		}
 		e, out, said := testEnv(map[string]string{"AMBIT_HOME": dir})
 		if got := run(t.Context(), e, call.args); got != call.status || said.Len() > 0 {
 			t.Errorf("ambit %v: status %d, want %d; %s", call.args, got, call.status, said)
 		}
-		if n := strings.Count(out.String(), "\n"); n == 0 || command != "log" && command != "export" && n != 1 {
+		if n := strings.Count(out.String(), "\n"); n == 0 || call.args[0] != "log" && call.args[0] != "export" && n != 1 {
 			t.Errorf("ambit %v prints %d lines", call.args, n)
 		}
 		values, err := jsonValues(out.String())

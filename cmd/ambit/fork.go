@@ -49,8 +49,8 @@ func newFork(e *env) *cobra.Command {
 					return misused("%q is not an entry such as e12 or a request such as #3", ref)
 				}
 			}
-			if tagged && tag == "" || len(tag) > 64 || strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
-				return misused("a tag is 1 to 64 printable characters without spaces and slashes, not %q", tag)
+			if tagged && strings.Trim(tag, ".") == "" || len(tag) > 64 || strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
+				return misused("a tag is 1 to 64 printable characters without spaces and slashes, and not only dots; %q is none", tag)
 			}
 			f, err := e.fork(c.Context(), args[0], ref, title, tag)
 			if err != nil {

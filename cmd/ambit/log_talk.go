@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type talk struct {
 	full              bool
 	requests, answers map[int]bool // that were left behind
 	units             map[int][]*pool.Unit
+	unread            error // why a text cannot be read, of the first
 }
 
 // printTalk prints a session's threads, one after another, or one of them.
@@ -50,6 +52,9 @@ func (e *env) printTalk(ctx context.Context, d *journal.Dir, name, thread string
 	for _, of := range p.Threads() {
 		if thread == "" || of.Name == thread {
 			found = true
+			if thread == "" {
+				t.line("")
+			}
 			t.printThread(ctx, of)
 		}
 	}
@@ -59,7 +64,7 @@ func (e *env) printTalk(ctx context.Context, d *journal.Dir, name, thread string
 	if damage == nil && thread != "" && !found {
 		return e.noThread(name, thread)
 	}
-	return e.damaged(damage)
+	return e.damaged(cmp.Or(damage, t.unread))
 }
 
 func (t *talk) line(format string, args ...any) {
@@ -85,7 +90,6 @@ func (t *talk) printThread(ctx context.Context, of pool.Thread) {
 	if about != "" {
 		about = ", " + about
 	}
-	t.line("")
 	t.line("%s%s, %s", of.Name, about, plural(len(of.Requests), "request", "requests"))
 	for _, n := range of.Requests {
 		t.printExchange(ctx, t.pool.Exchange(n))
@@ -156,7 +160,8 @@ func (t *talk) printUnit(ctx context.Context, u *pool.Unit, behind bool) {
 		head += " (left behind)"
 	}
 	if err != nil {
-		t.line("%s (cannot be read: %v)", head, err)
+		t.line("%s (cannot be read)", head)
+		t.unread = cmp.Or(t.unread, err)
 		return
 	}
 	var parts []string

@@ -60,7 +60,8 @@ func run(ctx context.Context, e *env, args []string) int {
 	var usage *usageError
 	switch {
 	case err != nil && (!started || errors.As(err, &usage)):
-		e.say("%v", err)
+		text, _, _ := strings.Cut(err.Error(), ": strconv.") // which function of Go's did not like a flag's value helps nobody
+		e.say("%s", text)
 		e.hint("%s", usageHint(e, root, called, args))
 		return exitUsage
 	case out.failed != nil:

@@ -25,6 +25,8 @@ func (e *env) printAnswer(q question, a ambit.Recalled) {
 	case a.Cursor != "":
 		e.say("this is not all")
 		e.hint("--cursor %s goes on", a.Cursor)
+	case a.Reason == index.EndBeyondSource && len(a.Results) > 0:
+		e.say("the text ends at line %d", a.Results[len(a.Results)-1].EndLine)
 	case a.Coverage == index.CoveragePartial:
 		lead := "this is not all"
 		if len(a.Results) == 0 {
@@ -41,8 +43,6 @@ func lacking(r index.Reason) string {
 		return "some of the session cannot be read, or passed unrecorded"
 	case index.UnsupportedShape:
 		return "some of the session is of a kind that is not known"
-	case index.EndBeyondSource:
-		return "the text ends before the last of these lines"
 	}
 	return string(r)
 }
@@ -67,7 +67,7 @@ func (e *env) printRead(a ambit.Recalled) {
 		if len(a.Results) > 1 {
 			e.say("%s %s, from line %d:", r.Ref, r.Field, r.StartLine)
 		}
-		fmt.Fprintln(e.out, r.Text)
+		fmt.Fprintln(e.out, strings.TrimSuffix(r.Text, "\n"))
 	}
 }
 

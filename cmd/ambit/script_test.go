@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 //	tree NAME [-but FOLDER]               remembers all of $AMBIT_HOME; same NAME [-but FOLDER] compares with it
 //	flip FILE OFFSET, tear FILE N         changes a bit, from the end for a negative offset; cuts N bytes off
 //	split FOLDER                          gives every append in a folder of entries a file of its own
-//	bytes FILE HEX…, zip FILE FILE        writes bytes; compresses with gzip
+//	bytes FILE HEX…, zip FILE FILE        writes bytes; compresses with gzip; squeeze FILE FILE with zstd
 //	sub FILE OLD NEW                      replaces text in a file
 //	port VAR URL                          the host and port of a URL
 //	newest VAR, prefix VAR NAME           the last session by name; the shortest beginning that only NAME has
@@ -80,8 +80,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"killed": scriptKilled, "talk": scriptTalk, "play": scriptPlay, "member": scriptMember, "load": scriptLoad, "times": scriptTimes,
-			"cmptext": scriptCompareText,
-			"answer":  scriptAnswer, "release": scriptRelease, "up": scriptUp, "down": scriptDown, "send": scriptSend, "sent": scriptSent,
+			"cmptext": scriptCompareText, "squeeze": scriptSqueeze,
+			"answer": scriptAnswer, "release": scriptRelease, "up": scriptUp, "down": scriptDown, "send": scriptSend, "sent": scriptSent,
 			"received": scriptReceived, "record": scriptRecord, "session": scriptSession, "status": scriptStatus, "await": scriptAwait,
 			"complains": scriptComplains, "cmpjson": scriptCompareJSON, "tree": scriptTree, "same": scriptSame, "flip": scriptFlip,
 			"tear": scriptTear, "split": scriptSplit, "bytes": scriptBytes, "zip": scriptZip, "sub": scriptSub,
@@ -492,7 +492,11 @@ func scriptMiddle(ts *testscript.TestScript, neg bool, args []string) {
 // readings are the commands that read one session.
 var readings = [][]string{
 	{"log"},
+	{"log", "--full"},
+	{"log", "--entries"},
 	{"log", "--json"},
+	{"search", "once", "--json"},
+	{"search", "Done", "--branches", "all"},
 	{"request", "--list"},
 	{"request", "--list", "--json"},
 	{"request", "1"},

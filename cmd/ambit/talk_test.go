@@ -19,6 +19,7 @@ import (
 	"ambit/internal/pool"
 	"ambit/journal"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -34,7 +35,7 @@ import (
 //	raw JSON         a block of the answer as it stands; behind user or result of the agent's message
 //	fails STATUS     the model answers with an error, and is not heard
 //	back N           the agent forgets all but the first N messages
-//	edit N TEXT      the agent puts a text in the place of message N, counted from 1
+//	edit N TEXT      the agent puts a text in the place of what message N says, or gives back, first; they count from 1
 //	fresh            the agent begins again, with nothing
 //	silent TEXT      the system prompt from here on
 //	plain            from here on no tools are offered
@@ -199,7 +200,18 @@ func (c *conversation) say(word, rest string) error {
 	case "back":
 		c.messages = slices.Clone(c.messages[:n])
 	case "edit":
-		c.messages[n-1] = map[string]any{"role": c.messages[n-1]["role"], "content": []json.RawMessage{block("type", "text", "text", text)}}
+		blocks := slices.Clone(c.messages[n-1]["content"].([]json.RawMessage))
+		var first struct {
+			ID string `json:"tool_use_id"`
+		}
+		if err := json.Unmarshal(blocks[0], &first); err != nil {
+			return err
+		}
+		blocks[0] = block("type", "text", "text", text)
+		if first.ID != "" {
+			blocks[0] = block("type", "tool_result", "tool_use_id", first.ID, "content", text)
+		}
+		c.messages[n-1] = map[string]any{"role": c.messages[n-1]["role"], "content": blocks}
 	case "fresh":
 		c.messages = nil
 	case "silent":
@@ -273,6 +285,14 @@ func scriptTimes(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(args[2], n)), 0o600))
+}
+
+// scriptSqueeze compresses with zstd.
+func scriptSqueeze(ts *testscript.TestScript, neg bool, args []string) {
+	plain(ts, neg, args, 2, 2)
+	w, err := zstd.NewWriter(nil)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), w.EncodeAll([]byte(ts.ReadFile(args[0])), nil), 0o600))
 }
 
 var clockTime = regexp.MustCompile(`\d\d:\d\d:\d\d`)

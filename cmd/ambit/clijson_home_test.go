@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ambit"
+	"ambit/entry"
+	"ambit/journal"
+)
+
+// fullHome makes a data directory that gives every member something to say: a session with every kind of entry,
+// two that are damaged, and one that cannot be read.
+func fullHome(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	d := madeSessions(t, dir)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for _, name := range []string{"a-full", "b-entry", "c-body"} {
+		unlock, err := d.Lock(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bodies []entry.Body
+		for _, text := range []string{`{"model":"m"}`, "\xff\x00"} {
+			b, err := d.Put(t.Context(), name, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies = append(bodies, b)
+		}
+		headers := map[string]string{"content-type": "application/json"}
+		for _, facts := range [][]entry.Fact{
+			{&entry.Session{ID: name, Title: "title", Client: "client/1", Key: "tag:a"}, &entry.Request{
+				N: 1, Provider: "anthropic", Type: "messages", Method: "POST", Path: "/v1/messages", Headers: headers, Model: "m",
+				Arrived: at, Partial: true, Body: &bodies[0],
+			}},
+			{&entry.Relation{
+				N: 1, Thread: "t1", Parent: 7, How: entry.Agent, Evidence: "argument", Owner: 2, Call: "c1", About: 3, Key: "messages", Messages: 2,
+				Chain: "00", Tools: true,
+			}, &entry.Unit{
+				N: 1, Of: entry.PartAnswer, Thread: "t1", Role: "assistant", Calls: []string{"c1"}, Results: []string{"c0"}, Name: "msg_1", Whole: true,
+				Unknown: true,
+			}},
+			{&entry.Response{
+				N: 1, Status: 200, Headers: headers, Model: "m", Usage: &entry.Usage{Input: 4, CacheRead: 1, CacheWrite: 2, Output: 3},
+				End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 1, DurationMS: 2, Body: &bodies[1],
+			}},
+			{&entry.Gap{Exchanges: 1, Bytes: 2, Cause: "no space left on device", Since: at}},
+			{&entry.Unknown{Name: "note", Raw: json.RawMessage(`{"time":"2026-01-02T03:04:05Z","kind":"note","text":"?"}`)}},
+		} {
+			if _, err := d.Append(t.Context(), name, facts...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	talkHome(t, d)
+	for _, file := range []string{"b-entry/entries/000000000001.jsonl", "c-body/bodies/literals.log"} {
+		file = filepath.Join(dir, "sessions", file)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[len(data)-10] ^= 1
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "sessions/d-unreadable/entries/000000000001.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// talkHome makes a session with texts, and a fork of it.
+func talkHome(t *testing.T, d *journal.Dir) {
+	t.Helper()
+	ctx, hay := t.Context(), strings.Repeat("hay ", 400)
+	message := `{"role":"user","content":"` + hay + `needle ` + hay + `\nneedle\n` + hay + `"}`
+	text := `{"model":"m","messages":[` + message + `]}`
+	first := entry.Session{ID: "e-talk", Client: "client/1"}
+	unlock, err := d.Lock(ctx, first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := d.Put(ctx, first.ID, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(text, message)
+	_, err = d.Append(ctx, first.ID, &first,
+		&entry.Request{N: 1, Provider: "anthropic", Type: "messages", Method: "POST", Path: "/v1/messages", Model: "m", Arrived: time.Unix(1e9, 0), Body: &body},
+		&entry.Relation{N: 1, Thread: "t1", How: entry.Root, Key: "messages", Messages: 1},
+		&entry.Unit{
+			N: 1, Of: entry.PartMessage, Thread: "t1", Role: "user", At: "/messages/0", Offset: int64(at), Length: int64(len(message)), Element: "00",
+		})
+	if err := errors.Join(err, unlock(), ambit.Fork(ctx, d, first.ID, 4, entry.Session{ID: "f-fork"})); err != nil {
+		t.Fatal(err)
+	}
+}
