@@ -102,6 +102,9 @@ func (r *recorder) place(x *exchange, a *asking) (*writing, thread.Place, error)
 		if w, err = r.session(x.who, x.start); err != nil {
 			return nil, nowhere, err
 		}
+		if x.who.alias != "" && r.keys[x.who.alias] == "" {
+			r.keys[x.who.alias] = w.id
+		}
 	}
 	p := nowhere
 	switch {

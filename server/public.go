@@ -103,6 +103,7 @@ type identity struct {
 	named  bool   // the key names one session; otherwise it names a client, which may have many
 	sub    string // which conversation of the session, or of the client, when it says so
 	agent  bool   // it says that it is a sub-agent's
+	alias  string // a sub-agent's own session, which others may name as their parent's
 }
 
 // identify reads a request's identity: the tag of its path; else the client's own session id; else the client itself,
@@ -115,6 +116,9 @@ func (r *recorder) identify(req *http.Request, to route) identity {
 			// A sub-agent's parent is a session that other requests name as their own.
 			id = sessionKey(to.provider, strings.Replace(name, "-parent-", "-", 1), r.short(v))
 			sub, who.agent = subOf(req.Header, name, v)
+			if name == "x-parent-session-id" && sub != "" {
+				who.alias = sessionKey(to.provider, "x-session-id", r.short(sub))
+			}
 			break
 		}
 	}

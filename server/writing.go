@@ -153,7 +153,7 @@ func (r *recorder) resume(id, key string) (*writing, error) {
 		return nil, errors.Join(err, unlock())
 	}
 	w := &writing{
-		id: id, key: key, unlock: unlock, n: p.Last(), last: p.Updated, live: make(map[*exchange]bool),
+		id: id, key: cmp.Or(p.Session.Key, key), unlock: unlock, n: p.Last(), last: p.Updated, live: make(map[*exchange]bool),
 		known: knownIn(p), threads: len(p.Threads()),
 	}
 	for _, t := range p.Threads() {
