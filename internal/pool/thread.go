@@ -41,59 +41,115 @@ func (p *Pool) Threads() []Thread {
 // ThreadName is the name of the nth thread of a session, counted from 1.
 func ThreadName(n int) string { return "t" + strconv.Itoa(n) }
 
-// Behind returns the numbers of the requests that rewinds left behind, and of those whose answers alone they did. A
-// branch that goes on after a rewind is not behind: then both are alive.
+// Behind returns the numbers of the requests that rewinds left behind, and of those whose answers alone they did. What a
+// rewind goes back to is gone on from again; a branch that goes on after a rewind is not behind: then both are alive.
 func (p *Pool) Behind() (requests, answers map[int]bool) {
-	requests, answers = make(map[int]bool), make(map[int]bool)
-	children, agents, newest := make(map[int][]int), make(map[int][]int), make(map[int]int)
-	for i := len(p.Exchanges) - 1; i >= 0; i-- {
-		r := p.Exchanges[i].Relation
-		switch {
-		case r == nil || r.How == entry.Count:
-			continue
-		case r.Parent != 0:
-			children[r.Parent] = append(children[r.Parent], r.N)
-		case r.Owner != 0:
-			agents[r.Owner] = append(agents[r.Owner], r.N)
-		}
-		newest[r.N] = max(newest[r.N], r.N)
-		newest[r.Parent] = max(newest[r.Parent], newest[r.N])
-	}
-	var leave func(n int)
-	leave = func(n int) {
-		if requests[n] {
-			return
-		}
-		requests[n] = true
-		for _, c := range children[n] {
-			leave(c)
-		}
-		for _, c := range agents[n] {
-			leave(c)
-		}
+	b := branches{
+		requests: make(map[int]bool), answers: make(map[int]bool),
+		relations: make(map[int]*entry.Relation), children: make(map[int][]int), agents: make(map[int][]int), newest: make(map[int]int),
 	}
 	for i := range p.Exchanges {
-		r := p.Exchanges[i].Relation
-		if r == nil || r.How != entry.Rewind {
+		if r := p.Exchanges[i].Relation; r != nil && r.How != entry.Count {
+			b.relations[r.N] = r
+		}
+	}
+	for i := len(p.Exchanges) - 1; i >= 0; i-- {
+		r := b.relations[p.Exchanges[i].Request.N]
+		switch {
+		case r == nil:
 			continue
+		case r.Parent != 0:
+			b.children[r.Parent] = append(b.children[r.Parent], r.N)
+		case r.Owner != 0:
+			b.agents[r.Owner] = append(b.agents[r.Owner], r.N)
 		}
-		alive := false
-		for _, c := range children[r.Parent] {
+		b.newest[r.N] = max(b.newest[r.N], r.N)
+		b.newest[r.Parent] = max(b.newest[r.Parent], b.newest[r.N])
+	}
+	for i := range p.Exchanges {
+		if r := b.relations[p.Exchanges[i].Request.N]; r != nil && r.How == entry.Rewind {
+			b.rewind(r)
+		}
+	}
+	return b.requests, b.answers
+}
+
+// branches is what Behind finds out.
+type branches struct {
+	requests, answers map[int]bool
+	relations         map[int]*entry.Relation
+	children          map[int][]int // of a request, newest first
+	agents            map[int][]int // first requests of the sub-agents that work for it
+	newest            map[int]int   // of a request and all that go on from it
+}
+
+// rewind leaves behind what goes on from where a rewind goes back to, and every other branch that has grown beside the
+// way there.
+func (b *branches) rewind(r *entry.Relation) {
+	way := make(map[int]bool)
+	for n := r.Parent; n != 0 && b.relations[n] != nil && !way[n]; n = b.relations[n].Parent {
+		way[n] = true
+		delete(b.requests, n)
+		delete(b.answers, n)
+	}
+	alive := false
+	for n := range way {
+		for _, c := range b.children[n] {
 			switch {
-			case c >= r.N:
-			case newest[c] > r.N:
-				alive = true
+			case c >= r.N || way[c] || b.repeats(c, n) || n != r.Parent && !b.repeats(n, r.Parent) && len(b.children[c]) == 0:
+			case b.newest[c] > r.N:
+				alive = alive || n == r.Parent
 			default:
-				leave(c)
-			}
-		}
-		parent := p.Exchange(r.Parent)
-		if !alive && parent != nil && parent.Relation != nil && parent.Relation.Messages >= r.Messages {
-			answers[r.Parent] = true
-			for _, c := range agents[r.Parent] {
-				leave(c)
+				b.leave(c)
 			}
 		}
 	}
-	return requests, answers
+	// The repetitions of a request are one place with it.
+	for _, twin := range b.twins(r.Parent) {
+		for _, c := range b.children[twin] {
+			if c < r.N && !way[c] && !b.repeats(c, twin) && b.newest[c] <= r.N {
+				b.leave(c)
+			}
+		}
+	}
+	parent := b.relations[r.Parent]
+	if !alive && parent != nil && parent.Messages >= r.Messages {
+		b.answers[r.Parent] = true
+		for _, c := range b.agents[r.Parent] {
+			b.leave(c)
+		}
+	}
+}
+
+// repeats reports whether two requests hold the same messages, one of which follows the other.
+func (b *branches) repeats(n, parent int) bool {
+	x, y := b.relations[n], b.relations[parent]
+	return x != nil && y != nil && x.Chain != "" && x.Chain == y.Chain
+}
+
+// twins are a request and all that repeat it, or that it repeats.
+func (b *branches) twins(n int) []int {
+	for b.relations[n] != nil && b.repeats(n, b.relations[n].Parent) {
+		n = b.relations[n].Parent
+	}
+	all := []int{n}
+	for i := 0; i < len(all); i++ {
+		for _, c := range b.children[all[i]] {
+			if b.repeats(c, all[i]) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// leave leaves a request behind, all that go on from it, and who works for them.
+func (b *branches) leave(n int) {
+	left := []int{n}
+	for i := 0; i < len(left); i++ {
+		if n := left[i]; !b.requests[n] {
+			b.requests[n] = true
+			left = append(append(left, b.children[n]...), b.agents[n]...)
+		}
+	}
 }

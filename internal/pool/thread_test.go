@@ -73,6 +73,8 @@ func TestBehind(t *testing.T) {
 		{"the answer is asked for again", "3 4", "2", []string{"t1:root+1", "t1:extends1+3", "t1:extends2+5", "t1:extends3+7", "t1:rewind2+3"}},
 		{"and who worked for it", "3 4", "2", []string{"t1:root+1", "t1:extends1+3", "t2:agent@2+1", "t1:extends2+5", "t1:rewind2+3"}},
 		{"both go on", "", "", []string{"t1:root+1", "t1:extends1+3", "t1:extends2+5", "t1:rewind1+3", "t1:extends3+7", "t1:extends4+5"}},
+		{"back to the first branch", "4 5", "", []string{"t1:root+1", "t1:extends1+3", "t1:extends2+5", "t1:rewind1+3", "t1:extends4+5", "t1:rewind3+7"}},
+		{"an answer beside the way stays", "4 5", "", []string{"t1:root+1", "t1:extends1+3", "t1:again1+4", "t1:extends2+5", "t1:extends4+7", "t1:rewind2+5"}},
 		{"back twice", "2 3 4", "", []string{"t1:root+1", "t1:extends1+3", "t1:extends2+5", "t1:rewind1+3", "t1:rewind1+3"}},
 		{"a count is no branch", "2 3", "", []string{"t1:root+1", "t1:extends1+3", "t1:extends2+5", "t1:rewind1+3", "t1:count3+5"}},
 	} {

@@ -1,10 +1,15 @@
 package thread
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"time"
+)
 
 // Index holds the requests among which parents are sought: those of one session, or all of a client that names none.
 // Its zero value is not ready; New makes one.
 type Index struct {
+	// Shared says that the nodes may be of several sessions. Then a quotation alone proves less.
+	Shared bool
 	// Fetch gives the answer of a node that was added as Known, when its text or arguments are needed.
 	Fetch func(node int) (Answer, bool)
 	// Elements gives a node's messages. It is called when a parent's messages do not simply go on.
@@ -13,16 +18,16 @@ type Index struct {
 	Request func(node int) (Request, bool)
 
 	nodes   []node
-	chains  map[chain][]int32    // the nodes whose messages are this chain, in order
-	calls   map[scoped][]origin  // where a call's ID comes from; several, where conversations number their calls alike
-	answers map[scoped]int32     // by the ID of the answer
-	items   map[item]int32       // by the items of the answer
-	seen    map[Hash][]string    // messages, with the IDs in them
-	quotes  map[uint64][]int32   // nodes by the blocks of their answers
-	mayBe   filter               // of quotes
-	open    map[scoped]*openCall // calls whose results no request has held yet, and some that were open lately
-	opened  []scoped             // all that were ever open, in order
-	closed  []scoped             // of those that are kept, the ones that are not open any more
+	chains  map[chain][]int32     // the nodes whose messages are this chain, in order
+	calls   map[scoped][]origin   // where a call's ID comes from; several, where conversations number their calls alike
+	answers map[scoped]int32      // by the ID of the answer
+	items   map[item]int32        // by the items of the answer
+	seen    map[Hash][]string     // messages, with the IDs in them
+	quotes  map[uint64][]quotable // blocks of answers
+	mayBe   filter                // of quotes
+	open    map[scoped]*openCall  // calls whose results no request has held yet, and some that were open lately
+	opened  []scoped              // all that were ever open, in order
+	closed  []scoped              // of those that are kept, the ones that are not open any more
 }
 
 // scoped is an ID under a key. IDs of different keys do not meet.
@@ -66,19 +71,22 @@ type node struct {
 	parent   int32
 	children []int32
 	state    state
-	text     string // of the answer, when it may be quoted
-	follow   Chain  // the chain with the answer's own items, where a request may follow by name
-	items    int    // of the answer that were given
-	fetched  bool   // text and arguments are known
-	opening  string // what a root or a side request says first, as far as it was placed here
-	opened   bool   // opening is known
+	text     string   // of the answer, when it may be quoted
+	args     []uint64 // hashes of the string arguments of the answer's calls
+	follow   Chain    // the chain with the answer's own items, where a request may follow by name
+	items    int      // of the answer that were given
+	fetched  bool     // text and arguments are known
+	opening  string   // what a root or a side request says first, as far as it was placed here
+	opened   bool     // opening and summary are known
+	summary  bool     // it asks for a summary
 }
 
 // Node is what the caller keeps with a request.
 type Node struct {
 	Key      string
 	Session  string
-	N        int // its number in the session
+	N        int       // its number in the session
+	At       time.Time // when it arrived
 	Thread   string
 	Relation Relation
 	Chain    Chain
@@ -129,7 +137,7 @@ func (x *Index) close(s scoped) {
 func New() *Index {
 	return &Index{
 		chains: make(map[chain][]int32), calls: make(map[scoped][]origin), answers: make(map[scoped]int32), items: make(map[item]int32),
-		seen: make(map[Hash][]string), quotes: make(map[uint64][]int32), open: make(map[scoped]*openCall),
+		seen: make(map[Hash][]string), quotes: make(map[uint64][]quotable), open: make(map[scoped]*openCall),
 	}
 }
 
@@ -148,10 +156,11 @@ func (x *Index) Seen(h Hash) (ids []string, ok bool) {
 // Add takes a request in at the place that was found for it, and returns its node. Of n, what the caller knows is
 // taken: Session, N, Thread.
 func (x *Index) Add(r Request, p Place, n Node) int {
+	n.At = r.At
 	n.Key, n.Relation, n.Tools, n.Owner, n.Call, n.About = r.Key, p.Relation, r.Tools, p.Owner, p.Call, p.About
 	n.Chain, n.Length = x.chainOf(r, p)
 	at := x.add(n, p.Parent)
-	x.nodes[at].opening, x.nodes[at].opened = opening(r, p.Relation), true
+	x.nodes[at].open(r)
 	x.nodes[at].fetched = true // it has no answer yet, and when it has, the caller gives it
 	for i, h := range r.Elements {
 		x.Carried(at, h, x.ids(r, i))
@@ -176,17 +185,21 @@ func (x *Index) add(n Node, parent int) int {
 			open.taken = true
 		}
 	}
-	if n.Length > 0 {
+	if n.Length > 0 && n.Chain != (Chain{}) {
 		c := chain{n.Key, n.Chain}
 		x.chains[c] = append(x.chains[c], at)
 	}
 	return int(at)
 }
 
-// chainOf is the chain of a request's messages, those included that the provider holds.
+// chainOf is the chain of a request's messages, those included that the provider holds. Where these are not known, it has
+// none.
 func (x *Index) chainOf(r Request, p Place) (Chain, int) {
 	var c Chain
 	length := len(r.Elements)
+	if r.Previous != "" && p.Evidence != ByName {
+		return c, length
+	}
 	if p.Evidence == ByName {
 		c = x.nodes[p.Parent].follow
 		length += x.nodes[p.Parent].Length + x.nodes[p.Parent].items
@@ -234,7 +247,7 @@ func (x *Index) Answering(at int, a Answer) {
 		n.state = answered
 	}
 	if a.ID != "" {
-		x.answers[scoped{n.Key, a.ID}] = int32(at)
+		x.answers[scoped{wire(n.Key), a.ID}] = int32(at)
 	}
 	x.itemize(at, a.Elements)
 	for _, call := range a.Calls {
@@ -242,7 +255,7 @@ func (x *Index) Answering(at int, a Answer) {
 			x.minted(at, call)
 		}
 	}
-	x.quotable(at, a.Text)
+	x.said(at, a)
 }
 
 // itemize notes the items of a node's answer: each by itself, and the chain that they make behind the node's own.

@@ -1,6 +1,10 @@
 package thread
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Place finds where a request belongs. It changes nothing that later calls depend on.
 //
@@ -10,17 +14,21 @@ import "strings"
 //  2. the newest call in it that an answer minted or that a request carried first;
 //  3. the longest chain of a node that its messages begin with. Of 2 and 3 the later node counts; of several with
 //     that chain, the one whose answer the request holds;
-//  4. where that gives no parent, or one that the request does not simply go on from: the newest node after it whose
-//     answer shares 200 consecutive characters with what is said in a message that is new. Where that was a side
-//     request, the thread that it was about, else the newest conversation.
+//  4. where that gives no parent, or one that the request does not simply go on from: the newest node after it that
+//     nothing goes on from and whose answer shares 200 consecutive characters, and a third of it, with what is said in a
+//     message that is new. Where that was a side request, the thread that it was about, else the newest conversation.
 //
 // Results and arguments do not count as said, or a sub-agent's report would make it the parent of who asked for it.
 func (x *Index) Place(r Request) Place {
-	if at, ok := x.answers[scoped{r.Key, r.Previous}]; ok && r.Previous != "" {
-		x.fetch(int(at))
-		return Place{Parent: int(at), Relation: x.onward(int(at)), Evidence: ByName, Owner: None, About: None}
+	if r.Previous != "" {
+		return x.byName(r)
 	}
 	p := x.byMessages(r)
+	if p.Parent == None {
+		if q, ok := x.asked(r); ok {
+			return q
+		}
+	}
 	if p.Relation != Extends && p.Relation != Again {
 		if q, ok := x.byQuote(r, p); ok {
 			return q
@@ -29,6 +37,23 @@ func (x *Index) Place(r Request) Place {
 	if p.Parent == None {
 		return x.first(r)
 	}
+	return p
+}
+
+// byName applies rule 1. Of a request that follows an answer which is not known, the messages are not the beginning of
+// anything; a call in them may still say where they belong.
+func (x *Index) byName(r Request) Place {
+	p := Place{Parent: None, Evidence: ByName, Owner: None, About: None}
+	if at, ok := x.answers[scoped{wire(r.Key), r.Previous}]; ok {
+		p.Parent = int(at)
+		x.fetch(p.Parent)
+	} else if p.Parent = x.newestCall(r, None); p.Parent != None {
+		p.Evidence = ByCall
+	}
+	if p.Parent == None {
+		return x.first(r)
+	}
+	p.Relation = x.onward(p.Parent)
 	return p
 }
 
@@ -52,7 +77,7 @@ func (x *Index) byMessages(r Request) Place {
 	case n.Length < len(sums):
 		p.Relation = x.onward(p.Parent)
 	default:
-		p.Relation = x.repeated(p.Parent)
+		p.Relation = x.repeated(p.Parent, r)
 		if p.Relation == "" { // the first request of another conversation that begins alike
 			p.Parent = None
 		}
@@ -80,6 +105,7 @@ const minCall = 16
 // message of the node stands in the request.
 func (x *Index) newestCall(r Request, at int) int {
 	newest, sure := int32(None), false
+	var several []origin
 	for i := range r.Elements {
 		for _, id := range x.ids(r, i) {
 			s := scoped{r.Key, id}
@@ -88,6 +114,9 @@ func (x *Index) newestCall(r Request, at int) int {
 				if near := x.originIn(s, at); near != nil {
 					from = []origin{*near}
 				}
+			}
+			if len(from) > 1 {
+				several = from
 			}
 			if len(from) != 1 || from[0].node < newest {
 				continue
@@ -99,10 +128,20 @@ func (x *Index) newestCall(r Request, at int) int {
 		}
 	}
 	if newest != None && !sure && !x.stands(int(newest), r) {
-		return None
+		newest = None
+	}
+	if newest == None && at == None {
+		for i := len(several) - 1; i >= max(0, len(several)-maxSeveral); i-- {
+			if x.stands(int(several[i].node), r) {
+				return int(several[i].node)
+			}
+		}
 	}
 	return int(newest)
 }
+
+// maxSeveral bounds the threads of a call's ID in which a message of the request is sought, the newest.
+const maxSeveral = 16
 
 // stands reports whether a message of a node stands in a request.
 func (x *Index) stands(at int, r Request) bool {
@@ -131,42 +170,91 @@ func (x *Index) longestChain(r Request, sums []Chain) int {
 	return None
 }
 
-// held picks, of nodes with the same chain, the newest one whose answer the request holds as its message next, or the
-// newest of all.
+// held picks, of nodes with the same chain, the newest one whose answer the request holds as its message next, and that
+// nothing goes on from yet if there is such a one; or else the newest of all.
 func (x *Index) held(nodes []int32, r Request, next int) int {
 	newest := int(nodes[len(nodes)-1])
 	if len(nodes) == 1 || next >= len(r.Elements) {
 		return newest
 	}
-	m := r.Read(next)
+	m, best := r.Read(next), None
 	for i := len(nodes) - 1; i >= 0; i-- {
-		if x.holds(m, int(nodes[i])) {
-			return int(nodes[i])
+		at := int(nodes[i])
+		if !x.holds(m, at) {
+			continue
 		}
+		if len(x.onto(at)) == 0 {
+			return at
+		}
+		if best == None {
+			best = at
+		}
+	}
+	if best != None {
+		return best
 	}
 	return newest
 }
 
 // holds reports whether a message is a node's answer.
 func (x *Index) holds(m Message, at int) bool {
-	if len(m.IDs) > 0 {
-		from := x.originIn(scoped{x.nodes[at].Key, m.IDs[0]}, at)
-		return from != nil && from.minted && int(from.node) == at
-	}
 	x.fetch(at)
-	text := strings.TrimSpace(x.nodes[at].text)
+	n := &x.nodes[at]
+	if len(m.IDs) > 0 {
+		from := x.originIn(scoped{n.Key, m.IDs[0]}, at)
+		if from == nil || !from.minted || int(from.node) != at {
+			return false
+		}
+	}
+	for _, arg := range m.Args {
+		if len(n.args) > 0 && !slices.Contains(n.args, hashBlock(arg)) {
+			return false
+		}
+	}
+	if len(m.IDs) > 0 || len(m.Args) > 0 && len(n.args) > 0 {
+		return true
+	}
+	text := strings.TrimSpace(n.text)
 	return text != "" && text == strings.TrimSpace(m.Said)
+}
+
+// onto are the nodes that go on from a node itself, sub-agents not counted.
+func (x *Index) onto(at int) []int32 {
+	var all []int32
+	for _, c := range x.nodes[at].children {
+		if child := &x.nodes[c]; child.Relation != Agent && child.Chain != x.nodes[at].Chain {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// twins are a node and all that repeat it, or that it repeats.
+func (x *Index) twins(at int) []int {
+	n := &x.nodes[at]
+	for n.parent != None && x.nodes[n.parent].Chain == n.Chain {
+		at = int(n.parent)
+		n = &x.nodes[at]
+	}
+	all := []int{at}
+	for i := 0; i < len(all); i++ {
+		for _, c := range x.nodes[all[i]].children {
+			if child := &x.nodes[c]; child.Relation != Agent && child.Chain == n.Chain {
+				all = append(all, int(c))
+			}
+		}
+	}
+	return all
 }
 
 // onward is the relation of a request that goes on from a node with a message of its own.
 func (x *Index) onward(at int) Relation {
 	relation := Extends
-	for _, c := range x.nodes[at].children {
-		switch {
-		case x.nodes[c].Relation == Agent:
-		case x.grown(int(c)):
-			return Rewind
-		default:
+	for _, twin := range x.twins(at) {
+		for _, c := range x.onto(twin) {
+			if x.grown(int(c)) {
+				return Rewind
+			}
 			relation = Again
 		}
 	}
@@ -175,9 +263,9 @@ func (x *Index) onward(at int) Relation {
 
 // repeated is the relation of a request whose messages are all of a node's. It is empty when the two are the first
 // requests of different conversations.
-func (x *Index) repeated(at int) Relation {
+func (x *Index) repeated(at int, r Request) Relation {
 	switch {
-	case x.nodes[at].state == failed && !x.grown(at):
+	case x.nodes[at].state == failed && !x.grown(at) && !x.stale(at, r):
 		return Again
 	case x.begins(at):
 		return ""
@@ -199,16 +287,39 @@ func (x *Index) begins(at int) bool {
 	return true
 }
 
+// maxRetry is how long after a first request that failed the same may be a retry. Later somebody asks again.
+const maxRetry = time.Hour
+
+// stale reports whether a node is the first of a conversation and too old to be retried.
+func (x *Index) stale(at int, r Request) bool {
+	return x.begins(at) && r.At.Sub(x.nodes[at].At) > maxRetry
+}
+
 // grown reports whether something goes on from a node, or from a repetition of it.
 func (x *Index) grown(at int) bool {
-	n := &x.nodes[at]
-	for _, c := range n.children {
-		child := &x.nodes[c]
-		if child.Relation != Agent && (child.Chain != n.Chain || x.grown(int(c))) {
+	for _, twin := range x.twins(at) {
+		if len(x.onto(twin)) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// Below are the nodes that go on from a node, from a repetition of it, or from one of these, with the sub-agents that
+// work for them.
+func (x *Index) Below(at int) []int {
+	var all []int
+	for _, twin := range x.twins(at) {
+		for _, c := range x.onto(twin) {
+			all = append(all, int(c))
+		}
+	}
+	for i := 0; i < len(all); i++ {
+		for _, c := range x.nodes[all[i]].children {
+			all = append(all, int(c))
+		}
+	}
+	return all
 }
 
 // changed is the relation of a request to a node that is the origin of its newest call, where the node's messages are
@@ -281,15 +392,11 @@ func all(ids []string, set map[string]bool) bool {
 // first is the place of a request without a parent.
 func (x *Index) first(r Request) Place {
 	p := Place{Parent: None, Relation: Root, Owner: None, About: None}
-	if owner, call, ok := x.asked(r); ok {
-		p.Relation, p.Evidence, p.Owner, p.Call = Agent, ByArgument, owner, call
-		return p
-	}
 	switch {
 	case r.Agent:
 		p.Relation, p.Evidence = Agent, ByHeader
 	case !r.Tools:
-		p.Relation, p.About = Side, x.newestQuoted(r, None, func(at int) bool { return x.nodes[at].Tools })
+		p.Relation, p.About = Side, x.newestQuoted(r, None, func(at, _ int) bool { return x.nodes[at].Tools })
 		if p.About == None {
 			p.About = x.mentions(r)
 		}
@@ -320,16 +427,59 @@ func opening(r Request, of Relation) string {
 	return strings.Join(all, "\n")
 }
 
-// mentions is the newest root whose first words stand in a side request, such as one for a title; or None.
+// mentions is the root whose first words stand in a side request, such as one for a title; or None. Of several it is the
+// one most of whose newest answers do, too, and then the newest.
 func (x *Index) mentions(r Request) int {
 	said := opening(r, Side)
-	return x.newestOpening(r, Root, func(first string) bool { return says(said, first) })
+	best, most := None, -1
+	x.openings(r, Root, func(at int, first string) bool {
+		if !says(said, first) {
+			return true
+		}
+		if answers := x.answersIn(r, at); answers > most {
+			best, most = at, answers
+		}
+		return true
+	})
+	return best
+}
+
+// maxAnswers bounds the answers of a thread that are sought in a side request, the newest; minAnswer the shortest of them,
+// in bytes.
+const (
+	maxAnswers = 16
+	minAnswer  = 8
+)
+
+// answersIn counts the newest answers of a root's thread that stand in a request.
+func (x *Index) answersIn(r Request, root int) int {
+	count, looked := 0, 0
+	for at := len(x.nodes) - 1; at >= root && looked < maxAnswers; at-- {
+		text := strings.TrimSpace(x.nodes[at].text)
+		if !x.together(at, root) || len(text) < minAnswer {
+			continue
+		}
+		looked++
+		for i := range min(len(r.Elements), maxFirst) {
+			if strings.Contains(r.Read(i).Said, text) {
+				count++
+				break
+			}
+		}
+	}
+	return count
 }
 
 // mentioned is the newest side request in which the first words of a root stand; or None.
 func (x *Index) mentioned(r Request) int {
-	first := opening(r, Root)
-	return x.newestOpening(r, Side, func(said string) bool { return says(said, first) })
+	first, found := opening(r, Root), None
+	x.openings(r, Side, func(at int, said string) bool {
+		if says(said, first) {
+			found = at
+		}
+		return found == None
+	})
+	return found
 }
 
 // says reports whether a text holds the first words of a conversation: a few of them are a line of their own.
@@ -340,7 +490,8 @@ func says(text, first string) bool {
 	return first != "" && strings.Contains("\n"+text+"\n", "\n"+first+"\n")
 }
 
-func (x *Index) newestOpening(r Request, relation Relation, fits func(string) bool) int {
+// openings calls visit with what the newest nodes of a relation say first, until that is enough.
+func (x *Index) openings(r Request, relation Relation, visit func(at int, opening string) (more bool)) {
 	looked := 0
 	for at := len(x.nodes) - 1; at >= 0 && looked < maxAside; at-- {
 		n := &x.nodes[at]
@@ -348,17 +499,30 @@ func (x *Index) newestOpening(r Request, relation Relation, fits func(string) bo
 			continue
 		}
 		looked++
-		if !n.opened && x.Request != nil {
-			n.opened = true
-			if was, ok := x.Request(at); ok {
-				n.opening = opening(was, relation)
-			}
-		}
-		if fits(n.opening) {
-			return at
+		x.reopen(at)
+		if !visit(at, n.opening) {
+			return
 		}
 	}
-	return None
+}
+
+// open notes what a node's request says.
+func (n *node) open(r Request) {
+	n.opened, n.opening = true, opening(r, n.Relation)
+	if last := len(r.Elements) - 1; last >= 0 {
+		said := strings.ToLower(r.Read(last).Said)
+		n.summary = strings.Contains(said, "summar") || strings.Contains(said, "compact")
+	}
+}
+
+// reopen reads what a node's request says again, where it was placed before.
+func (x *Index) reopen(at int) {
+	if n := &x.nodes[at]; !n.opened && x.Request != nil {
+		n.opened = true
+		if was, ok := x.Request(at); ok {
+			n.open(was)
+		}
+	}
 }
 
 // minArgument is the shortest argument that shows whose a sub-agent is, in bytes; a shorter one stands in a request by
@@ -369,20 +533,27 @@ const (
 	maxOpen   = 256 // calls that are looked at, the newest
 	maxClosed = 64  // calls that are kept when they are not open any more
 	maxFirst  = 4   // messages at a request's start in which an argument is sought
+
+	maxTask = 64 << 10 // bytes of such a message in which it is
 )
 
-// asked finds the open call one of whose whole arguments stands in the first messages of a request. Of several it is
-// the first that no sub-agent works for yet, as they start in the order of their calls; else the newest. Of a call that
-// was open lately, the argument must be all that a message says.
-func (x *Index) asked(r Request) (owner int, call string, ok bool) {
+// maxWait is how long a sub-agent may begin after the request whose answer called for it, where several calls ask for
+// the same.
+const maxWait = time.Hour
+
+// asked finds the open call one of whose whole arguments stands in the first messages of a request: the call that asks
+// for most of it. Of several that ask for the same it is the first of the last hour that no sub-agent works for yet, as
+// they start in the order of their calls; else the newest. Of a call that was open lately, and of an argument of one
+// word, such as a path, the argument must be all that a message says.
+func (x *Index) asked(r Request) (Place, bool) {
 	var first []string
 	for i := range min(len(r.Elements), maxFirst) {
-		if said := r.Read(i).Said; len(said) >= minArgument {
-			first = append(first, said)
+		if said := strings.TrimSpace(r.Read(i).Said); len(said) >= minArgument {
+			first = append(first, said[:min(len(said), maxTask)])
 		}
 	}
 	var best *openCall
-	looked := 0
+	most, looked := 0, 0
 	for i := len(x.opened) - 1; i >= 0 && looked < maxOpen && len(first) > 0; i-- {
 		open := x.open[x.opened[i]]
 		if open == nil || wire(x.opened[i].key) != wire(r.Key) {
@@ -390,14 +561,16 @@ func (x *Index) asked(r Request) (owner int, call string, ok bool) {
 		}
 		looked++
 		x.fetch(int(open.node))
-		if open.asksFor(first) && (best == nil || !open.taken && (best.done || !open.done)) {
-			best = open
+		length := open.asksFor(first)
+		waits := !open.taken && r.At.Sub(x.nodes[open.node].At) <= maxWait
+		if length > most || length == most && length > 0 && waits && (best.done || !open.done) {
+			best, most = open, length
 		}
 	}
 	if best == nil {
-		return None, "", false
+		return Place{}, false
 	}
-	return int(best.node), best.call.ID, true
+	return Place{Parent: None, Relation: Agent, Evidence: ByArgument, Owner: int(best.node), Call: best.call.ID, About: None}, true
 }
 
 // wire is the part of a key that names the wire.
@@ -406,17 +579,22 @@ func wire(key string) string {
 	return wire
 }
 
-// asksFor reports whether a whole argument of a call stands in one of the texts.
-func (c *openCall) asksFor(texts []string) bool {
+// asksFor is how much of one of the texts a call asks for: the length of the longest of its arguments that stands in one,
+// 0 when none does.
+func (c *openCall) asksFor(texts []string) int {
+	most := 0
 	for _, arg := range c.call.Args {
-		if len(arg) < minArgument {
+		arg = strings.TrimSpace(arg)
+		if len(arg) < minArgument || len(arg) <= most {
 			continue
 		}
+		part := !c.done && strings.ContainsAny(arg, " \n")
 		for _, text := range texts {
-			if strings.TrimSpace(text) == strings.TrimSpace(arg) || !c.done && strings.Contains(text, arg) {
-				return true
+			if text == arg || part && strings.Contains(text, arg) {
+				most = len(arg)
+				break
 			}
 		}
 	}
-	return false
+	return most
 }

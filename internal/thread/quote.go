@@ -1,6 +1,9 @@
 package thread
 
-import "unicode/utf8"
+import (
+	"math"
+	"unicode/utf8"
+)
 
 // minQuote is how many consecutive characters two texts share before one counts as a quotation of the other. Shorter
 // ones are common to many answers.
@@ -30,21 +33,58 @@ func hashBlock(s string) uint64 {
 	return h
 }
 
-// quotable makes a node's answer one that can be found when it is quoted.
-func (x *Index) quotable(at int, text string) {
+// quotable is a block of an answer.
+type quotable struct {
+	node   int32
+	offset int32
+}
+
+// Bounds of the search for quotations, so that no text can make it long.
+const (
+	minBytes   = 8        // that differ in a block; rulers and tables have fewer, and stand in many answers
+	maxSame    = 8        // answers that are kept for a block, the newest
+	maxCompare = 16 << 20 // bytes that are compared for a request
+)
+
+// said notes what a node's answer says, so that it can be found when it is quoted.
+func (x *Index) said(at int, a Answer) {
 	n := &x.nodes[at]
-	if n.text == text || utf8.RuneCountInString(text) < minQuote {
-		n.text = text
+	n.args = n.args[:0]
+	for _, call := range a.Calls {
+		for _, arg := range call.Args {
+			n.args = append(n.args, hashBlock(arg))
+		}
+	}
+	if n.text == a.Text {
 		return
 	}
-	n.text = text
-	for i := 0; i+block <= len(text); i += block {
-		h := hashBlock(text[i : i+block])
-		if nodes := x.quotes[h]; len(nodes) == 0 || nodes[len(nodes)-1] != int32(at) {
-			x.quotes[h] = append(nodes, int32(at))
+	n.text = a.Text
+	if utf8.RuneCountInString(a.Text) < minQuote {
+		return
+	}
+	for i := 0; i+block <= len(a.Text); i += block {
+		if !varied(a.Text[i : i+block]) {
+			continue
+		}
+		h := hashBlock(a.Text[i : i+block])
+		if same := x.quotes[h]; len(same) == 0 || int(same[len(same)-1].node) != at {
+			x.quotes[h] = append(same[max(0, len(same)-maxSame+1):], quotable{int32(at), int32(i)})
 		}
 		x.mayBe.add(h, x.quotes)
 	}
+}
+
+// varied reports whether a block has enough different bytes to be told from others.
+func varied(s string) bool {
+	var met [256]bool
+	n := 0
+	for i := range len(s) {
+		if !met[s[i]] {
+			met[s[i]] = true
+			n++
+		}
+	}
+	return n >= minBytes
 }
 
 // filter is a set of hashes that may have some too many: most that are not in it are told at once.
@@ -57,7 +97,7 @@ type filter struct {
 const perHash = 16
 
 // add adds a hash. When the filter is full it is made again, of all hashes.
-func (f *filter) add(h uint64, all map[uint64][]int32) {
+func (f *filter) add(h uint64, all map[uint64][]quotable) {
 	if f.n++; f.n*perHash > len(f.bits)*64 {
 		f.bits = make([]uint64, max(64, 2*len(f.bits)))
 		for h := range all {
@@ -83,7 +123,7 @@ func (f *filter) place(h uint64) uint64 { return (h * base >> 32) & uint64(len(f
 // byQuote applies rule 4 to a request that was found the place p by its messages.
 func (x *Index) byQuote(r Request, p Place) (Place, bool) {
 	x.fetchAll()
-	at := x.newestQuoted(r, p.Parent, func(at int) bool { return x.relates(at, r, p) })
+	at := x.newestQuoted(r, p.Parent, func(at, run int) bool { return x.relates(at, run, r, p) })
 	if at == None {
 		return Place{}, false
 	}
@@ -104,20 +144,40 @@ func (x *Index) byQuote(r Request, p Place) (Place, bool) {
 	return Place{Parent: at, Relation: Compaction, Evidence: ByQuote, Owner: None, About: None}, true
 }
 
-// relates reports whether a request may follow a node because it quotes its answer.
-func (x *Index) relates(at int, r Request, p Place) bool {
+// whole is the length of a quotation by an item, which is the provider's own.
+const whole = math.MaxInt
+
+// relates reports whether a request may follow a node because it quotes so many bytes of its answer.
+func (x *Index) relates(at, run int, r Request, p Place) bool {
 	n := &x.nodes[at]
-	if n.Key != r.Key {
+	if n.Key != r.Key || len(x.onto(at)) > 0 {
 		return false
 	}
 	if !r.Tools && (n.Tools || len(r.Elements) < 2) {
 		return false // it was asked to make something of a conversation, and is no part of it
 	}
-	if p.Parent == None || x.aside(at) {
-		return true
+	if run == whole {
+		return p.Parent == None || x.together(at, p.Parent)
 	}
-	parent := &x.nodes[p.Parent]
-	return n.Session == parent.Session && n.Thread == parent.Thread
+	if 3*run < len(n.text) {
+		return false // a passage; what stands for a conversation is quoted as it is
+	}
+	switch {
+	case x.aside(at):
+		return true
+	case p.Parent == None:
+		// People quote, too: between sessions, only what was asked for as a summary counts, and nearly all of it.
+		return !x.Shared || 5*run >= 4*len(n.text) && x.summarises(at)
+	case !x.together(at, p.Parent):
+		return false
+	}
+	return p.Relation != Rewind || x.summarises(at)
+}
+
+// summarises reports whether a node asks for a summary. All clients whose compaction was seen use this word in English.
+func (x *Index) summarises(at int) bool {
+	x.reopen(at)
+	return x.nodes[at].summary
 }
 
 // aside reports whether a node is a side request that nothing has extended.
@@ -156,21 +216,26 @@ func (x *Index) ofAgent(at int) bool {
 // newestQuoted is the newest node after another whose answer is quoted in a message of the request that was not met
 // before, of those that fit; or None. An item that nobody can read, such as a provider's own compaction, is quoted when
 // it is sent again.
-func (x *Index) newestQuoted(r Request, after int, fits func(at int) bool) int {
-	newest := None
+func (x *Index) newestQuoted(r Request, after int, fits func(at, run int) bool) int {
+	newest, left := None, maxCompare
 	for i, h := range r.Elements {
 		if _, met := x.seen[h]; met {
 			continue // from before any answer that it could quote and that would count
 		}
 		m := r.Read(i)
 		if at, ok := x.items[item{r.Key, h}]; ok && m.Said == "" && len(m.IDs) == 0 {
-			if int(at) > max(after, newest) && fits(int(at)) {
+			if int(at) > max(after, newest) && fits(int(at), whole) {
 				newest = int(at)
 			}
 		}
-		said := m.Said
-		x.blocksIn(said, func(at, from int) {
-			if at > max(after, newest) && fits(at) && shares(said, from, x.nodes[at].text) {
+		x.blocksIn(m.Said, func(from int, q quotable) {
+			at := int(q.node)
+			if at <= max(after, newest) || left < 0 {
+				return
+			}
+			run, characters := shared(m.Said, from, x.nodes[at].text, int(q.offset))
+			left -= run
+			if characters >= minQuote && fits(at, run) {
 				newest = at
 			}
 		})
@@ -178,16 +243,16 @@ func (x *Index) newestQuoted(r Request, after int, fits func(at int) bool) int {
 	return newest
 }
 
-// blocksIn calls found for every place in a text that has the hash of a node's block.
-func (x *Index) blocksIn(text string, found func(at, from int)) {
+// blocksIn calls found for every place in a text where a block of an answer may stand.
+func (x *Index) blocksIn(text string, found func(from int, q quotable)) {
 	if len(text) < block || len(x.quotes) == 0 {
 		return
 	}
 	h := hashBlock(text[:block])
 	for i := 0; ; i++ {
 		if x.mayBe.has(h) {
-			for _, at := range x.quotes[h] {
-				found(int(at), i)
+			for _, q := range x.quotes[h] {
+				found(i, q)
 			}
 		}
 		if i+block >= len(text) {
@@ -197,25 +262,19 @@ func (x *Index) blocksIn(text string, found func(at, from int)) {
 	}
 }
 
-// shares reports whether the block of a text that begins at from is part of a run of minQuote characters that stands
-// in another text, too, where an aligned block begins.
-func shares(text string, from int, other string) bool {
-	for at := 0; at+block <= len(other); at += block {
-		if other[at:at+block] != text[from:from+block] {
-			continue
-		}
-		begin, end := 0, block
-		for at-begin > 0 && from-begin > 0 && other[at-begin-1] == text[from-begin-1] {
-			begin++
-		}
-		for at+end < len(other) && from+end < len(text) && other[at+end] == text[from+end] {
-			end++
-		}
-		if utf8.RuneCountInString(text[from-begin:from+end]) >= minQuote {
-			return true
-		}
+// shared is how much two texts have in common around a place in each: in bytes, and in characters.
+func shared(text string, from int, other string, at int) (run, characters int) {
+	if at+block > len(other) || other[at:at+block] != text[from:from+block] {
+		return 0, 0
 	}
-	return false
+	begin, end := 0, block
+	for at-begin > 0 && from-begin > 0 && other[at-begin-1] == text[from-begin-1] {
+		begin++
+	}
+	for at+end < len(other) && from+end < len(text) && other[at+end] == text[from+end] {
+		end++
+	}
+	return begin + end, utf8.RuneCountInString(text[from-begin : from+end])
 }
 
 // fetch gets a node's answer, where only its calls' IDs are known.
@@ -235,7 +294,7 @@ func (x *Index) fetch(at int) {
 		}
 	}
 	x.itemize(at, a.Elements)
-	x.quotable(at, a.Text)
+	x.said(at, a)
 }
 
 // maxFetch bounds the answers that are fetched at once to be compared, the newest.

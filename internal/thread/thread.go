@@ -7,16 +7,19 @@
 // The package is pure. An Index is not safe for concurrent use.
 package thread
 
+import "time"
+
 // Hash identifies a canonical message.
 type Hash = [32]byte
 
 // Request is what the rules read of one request.
 type Request struct {
-	Key      string // what narrows the search: the wire, and which of its conversations the client says it is
-	Agent    bool   // the client says that it is a sub-agent's
-	Tools    bool   // it offers tools
-	Previous string // the answer that it names as the one it follows; Elements are then what comes after
-	Elements []Hash // its messages
+	At       time.Time // when it arrived
+	Key      string    // what narrows the search: the wire, and which of its conversations the client says it is
+	Agent    bool      // the client says that it is a sub-agent's
+	Tools    bool      // it offers tools
+	Previous string    // the answer that it names as the one it follows; Elements are then what comes after
+	Elements []Hash    // its messages
 
 	// Read gives what one of the messages says. It is called for messages that the index has not seen, and for those
 	// in which text is sought.
@@ -26,6 +29,7 @@ type Request struct {
 // Message is what the rules read of one message.
 type Message struct {
 	IDs  []string // of the calls that it makes and of those whose results it holds
+	Args []string // the string arguments of the calls that it makes
 	Said string   // what the user or the assistant says in it; not results, not arguments
 }
 

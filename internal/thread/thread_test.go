@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ambit/internal/thread"
 )
@@ -153,7 +154,7 @@ func TestAgain(t *testing.T) {
 		s := newSketch(t)
 		s.request("k", "u1")
 		s.answer("", call("A"))
-		s.request("k", "u1", "a!A", "r?A", "summarise")
+		s.request("k", "u1", "a!A", "r?A", "say=please_summarise")
 		s.answer(long("summary"))
 		s.request("k", "u1", "a!A", "r?A")
 		s.answer("", call("B"))
@@ -302,7 +303,7 @@ func TestClientCompaction(t *testing.T) {
 		s := newSketch(t)
 		words := grow(s)
 		s.answer("done")
-		s.request("k", append(words, "a=done", "summarise")...)
+		s.request("k", append(words, "a=done", "say=please_summarise")...)
 		s.answer(long("summary"))
 		s.request("k", said("summary"), "u2")
 		s.want(append(start, "5 extends 4 by chain", "6 client-compaction 5 by quote")...)
@@ -311,7 +312,7 @@ func TestClientCompaction(t *testing.T) {
 		s := newSketch(t)
 		words := grow(s)
 		s.answer("done")
-		s.request("k", append(words, "a=done", "summarise")...)
+		s.request("k", append(words, "a=done", "say=please_summarise")...)
 		s.answer(long("summary"))
 		s.request("k", "u1", said("summary"))
 		s.want(append(start, "5 extends 4 by chain", "6 client-compaction 5 by quote")...)
@@ -354,6 +355,110 @@ func TestClientCompaction(t *testing.T) {
 		s.request("k", "shorter", "a!D", "r?D")
 		s.want(append(start, "5 client-compaction 4 by call")...)
 	})
+}
+
+// TestPeopleQuote keeps conversations apart when somebody quotes one in the other.
+func TestPeopleQuote(t *testing.T) {
+	for name, test := range map[string]struct{ ask, want string }{
+		"an answer": {"u2", "3 root"},
+		"a summary": {"say=please_summarise", "3 client-compaction 2 by quote"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSketch(t)
+			s.index.Shared = true
+			s.request("k", "u1")
+			s.answer("one")
+			s.request("k", "u1", "say=one", test.ask)
+			s.answer(long("answer"))
+			s.request("k", said("answer"), "v2")
+			if got := s.lines[2]; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+	t.Run("after going back", func(t *testing.T) {
+		s := newSketch(t)
+		s.request("k", "u1")
+		s.answer("one")
+		s.request("k", "u1", "say=one", "u2")
+		s.answer("two")
+		s.request("k", "u1", "say=one", "u2", "say=two", "u3")
+		s.answer(long("wrong"))
+		s.request("k", "u1", "say=one", said("wrong"))
+		s.want("1 root", "2 extends 1 by chain", "3 extends 2 by chain", "4 rewind 1 by chain")
+	})
+	t.Run("to a sub-agent", func(t *testing.T) {
+		s := newSketch(t)
+		s.request("k", "u1")
+		s.answer(long("plan"), call("A", long("plan")))
+		s.request("k", said("plan"))
+		s.answer(long("report"))
+		s.request("k", "u1", "a!A", "r?A")
+		s.answer("", call("B", long("report")))
+		s.request("k", said("report"))
+		s.want("1 root", "2 agent for A of 1 by argument", "3 extends 1 by chain", "4 agent for B of 3 by argument")
+	})
+}
+
+// TestRegenerated takes requests with the same messages for one place.
+func TestRegenerated(t *testing.T) {
+	s := newSketch(t)
+	s.request("k", "u1")
+	s.answer("one")
+	s.request("k", "u1", "say=one", "u2")
+	s.answer("two")
+	s.request("k", "u1", "say=one", "u2") // asked for again
+	s.answer("zwei")
+	s.request("k", "u1", "say=one", "u2", "say=two", "u3") // and the first taken after all
+	s.answer("three")
+	s.request("k", "u1", "say=one", "u2", "say=two", "u3", "say=three", "u4")
+	s.answer("four")
+	s.request("k", "u1", "say=one", "u2", "say=zwei", "u5")
+	s.want("1 root", "2 extends 1 by chain", "3 again 2 by chain", "4 extends 2 by chain", "5 extends 4 by chain", "6 rewind 3 by chain")
+	if got := fmt.Sprint(s.index.Below(1)); got != "[3 5 4]" {
+		t.Errorf("below request 2 are %s", got)
+	}
+}
+
+// TestStale does not take for a retry what comes much later.
+func TestStale(t *testing.T) {
+	x := thread.New()
+	h, m := message("say=do_the_same_as_yesterday,_please")
+	r := thread.Request{Key: "k", Tools: true, Elements: []thread.Hash{h}, Read: func(int) thread.Message { return m }, At: time.Unix(1e9, 0)}
+	at := x.Add(r, x.Place(r), thread.Node{Session: "s", N: 1, Thread: "t1"})
+	x.Failed(at)
+	for after, want := range map[time.Duration]thread.Relation{time.Minute: thread.Again, 24 * time.Hour: thread.Root} {
+		later := r
+		later.At = r.At.Add(after)
+		if p := x.Place(later); p.Relation != want {
+			t.Errorf("after %v: %s, want %s", after, p.Relation, want)
+		}
+	}
+}
+
+// TestArguments tells which arguments show whose a sub-agent is.
+func TestArguments(t *testing.T) {
+	task := "find out where the parser loses its place"
+	for _, test := range []struct{ arg, said, want string }{
+		{task, "You are an agent. " + task, "2 agent for A of 1 by argument"},
+		{task, "find out where the parser", "2 root"},
+		{"/srv/app/internal/parser/parser.go", "Look at /srv/app/internal/parser/parser.go please", "2 root"},
+		{"/srv/app/internal/parser/parser.go", "/srv/app/internal/parser/parser.go", "2 agent for A of 1 by argument"},
+		{"too short to say much", "too short to say much", "2 root"},
+	} {
+		s := newSketch(t)
+		s.request("k", "u1")
+		s.answer("", call("A", test.arg))
+		s.request("k", "say="+strings.ReplaceAll(test.said, " ", "_"))
+		if got := s.lines[1]; got != test.want {
+			t.Errorf("%q in %q: %s, want %s", test.arg, test.said, got, test.want)
+		}
+	}
+	s := newSketch(t) // one task is the beginning of another
+	s.request("k", "u1")
+	s.answer("", call("A", task+" and mend it"), call("B", task))
+	s.request("k", "say="+strings.ReplaceAll(task, " ", "_")+"_and_mend_it")
+	s.want("1 root", "2 agent for A of 1 by argument")
 }
 
 // TestRewind tells a branch that was left from one that is tried again.
@@ -455,7 +560,10 @@ func TestPrevious(t *testing.T) {
 	s.place(thread.Request{Key: "k", Tools: true, Previous: "resp_1", Elements: []thread.Hash{h}, Read: func(int) thread.Message { return m }})
 	s.index.Answered(s.last, thread.Answer{ID: "resp_2", Whole: true, Text: "done"})
 	s.request("k", "u1", "a!A", "r?A", "a=done", "u2") // now it sends all itself
-	s.want("1 root", "2 extends 1 by previous-response", "3 extends 2 by chain")
+	h, m = message("u1")
+	s.place(thread.Request{Key: "k", Tools: true, Previous: "resp_9", Elements: []thread.Hash{h}, Read: func(int) thread.Message { return m }})
+	s.place(thread.Request{Key: "k/x", Tools: true, Previous: "resp_2", Elements: []thread.Hash{h}, Read: func(int) thread.Message { return m }})
+	s.want("1 root", "2 extends 1 by previous-response", "3 extends 2 by chain", "4 root", "5 again 2 by previous-response")
 }
 
 // TestKnown finds the same places from what is kept of an index.
@@ -497,8 +605,10 @@ func TestQuoteLength(t *testing.T) {
 		want   string
 	}{
 		{strings.Repeat("abcdefghij", 40), 0, "2 root"},
-		{strings.Repeat("é", 199) + strings.Repeat("x", 400), 199, "2 root"},
-		{strings.Repeat("é", 200) + strings.Repeat("x", 400), 200, "2 client-compaction 1 by quote"},
+		{strings.Repeat("éàèùâêîôûë", 20) + strings.Repeat("x", 400), 199, "2 root"},
+		{strings.Repeat("éàèùâêîôûë", 20) + strings.Repeat("x", 400), 200, "2 client-compaction 1 by quote"},
+		{strings.Repeat("éàèùâêîôûë", 20) + strings.Repeat("x", 801), 200, "2 root"}, // not a third of it
+		{strings.Repeat("-", 400), 400, "2 root"},                                    // a ruler
 		{"0123456789" + strings.Repeat("abcdefghi", 40), 199, "2 root"},
 		{"0123456789" + strings.Repeat("abcdefghi", 40), 200, "2 client-compaction 1 by quote"},
 	} {
