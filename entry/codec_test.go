@@ -31,7 +31,7 @@ func facts() []entry.Fact {
 			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Body: body,
 		},
 		&entry.Relation{
-			N: 3, Thread: "t2", Parent: 2, How: entry.Agent, Evidence: "argument", Owner: 1, Call: "call_1", About: 1, Key: "responses",
+			N: 3, Thread: "t2", Parent: 2, How: entry.Agent, Evidence: "argument", Owner: 1, Call: "call_1", Alias: "openai:x-session-id:y", About: 1, Key: "responses",
 			Messages: 4, Chain: strings.Repeat("ef", 16), Tools: true,
 		},
 		&entry.Unit{

@@ -90,6 +90,7 @@ type Relation struct {
 	Evidence string   `json:"evidence,omitempty"` // what it was found by
 	Owner    int      `json:"owner,omitempty"`    // of a sub-agent's first: number of the request whose answer called for it
 	Call     string   `json:"call,omitempty"`     // and the id of that call
+	Alias    string   `json:"alias,omitempty"`    // of a sub-agent's first: what requests are recognised by that name it as their parent
 	About    int      `json:"about,omitempty"`    // of a side request: number of the newest request whose answer it quotes
 	Key      string   `json:"key,omitempty"`      // what narrowed the search; never a client's own id
 	Messages int      `json:"messages"`           // how many it holds, those included that the provider keeps for it
@@ -140,6 +141,7 @@ const (
 	PartAnswer   Part = "answer"   // the decoded answer
 	PartRequest  Part = "request"  // the request's body as it stands: it is not understood
 	PartResponse Part = "response" // the response's body as it stands: it is not understood
+	PartMore     Part = "more"     // no text: ids that the unit before it has no room for
 )
 
 // Gap says that traffic passed and was not recorded.

@@ -85,7 +85,7 @@ func parseFrame(line []byte) (Frame, error) {
 	}
 	rest = rest[:len(rest)-tailLen]
 	digits, rest, ok := bytes.Cut(rest, []byte(framePrev))
-	digits, f.more = bytes.CutSuffix(digits, []byte(frameMore))
+	digits, f.More = bytes.CutSuffix(digits, []byte(frameMore))
 	seq, err := strconv.ParseUint(string(digits), 10, 64)
 	if !ok || err != nil || digits[0] == '0' || len(rest) < sumLen+len(frameBody) || !bytes.HasPrefix(rest[sumLen:], []byte(frameBody)) {
 		return Frame{}, errNotFrame

@@ -32,7 +32,7 @@ func FuzzFrame(f *testing.F) {
 			return
 		}
 		_, rest, _ := bytes.Cut(line, []byte(framePrev))
-		again, sum := appendFrame(nil, got.Seq, got.more, got.Prev, rest[sumLen+len(frameBody):len(rest)-tailLen])
+		again, sum := appendFrame(nil, got.Seq, got.More, got.Prev, rest[sumLen+len(frameBody):len(rest)-tailLen])
 		if !bytes.Equal(again, append(line[:len(line):len(line)], '\n')) || sum != got.Sum {
 			t.Errorf("%q is read as a frame, and written as %q", line, again)
 		}

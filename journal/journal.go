@@ -72,7 +72,7 @@ type Frame struct {
 	Prev string // the sum of the frame before
 	Line []byte // the frame as it is stored, without the line end
 
-	more bool // another entry of the same append follows
+	More bool // another entry of the same append follows
 }
 
 // Revision is the short content hash by which an entry's revision is named.

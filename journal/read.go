@@ -166,7 +166,7 @@ func (c *chain) follow(file segment, f vfs.File, pass func(Frame) error) error {
 			return damaged(err)
 		}
 		at += int64(len(line))
-		if frame.more {
+		if frame.More {
 			frame.Line = bytes.Clone(frame.Line)
 			group = append(group, frame)
 			continue

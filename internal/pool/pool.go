@@ -5,8 +5,11 @@
 package pool
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -15,7 +18,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 2
+const Version = 4
 
 // Pool is the state of one session.
 type Pool struct {
@@ -25,9 +28,12 @@ type Pool struct {
 	Session   entry.Session `json:"session"`
 	Created   time.Time     `json:"created"`
 	Updated   time.Time     `json:"updated"`
-	Exchanges []Exchange    `json:"exchanges"` // in order of their number
-	Units     []Unit        `json:"units"`     // in order of their entries
-	Missing   int           `json:"missing"`   // requests and responses that passed and were not recorded
+	Exchanges []Exchange    `json:"exchanges"`         // in order of their number
+	Units     []Unit        `json:"units"`             // in order of their entries
+	Aliases   []string      `json:"aliases,omitempty"` // by which requests name a sub-agent of the session as their parent
+	Inside    bool          `json:"inside,omitempty"`  // the last entry folded is not the last of its append
+	Cut       bool          `json:"cut,omitempty"`     // a fork that goes on from such an entry
+	Missing   int           `json:"missing"`           // requests and responses that passed and were not recorded
 }
 
 // Exchange is one request with its response.
@@ -57,7 +63,10 @@ func (p *Pool) Fold(f journal.Frame) error {
 	if f.Seq != p.Seq+1 || p.Sum != "" && f.Prev != p.Sum {
 		return fmt.Errorf("fold entry %d: it does not follow entry %d", f.Seq, p.Seq)
 	}
-	p.Seq, p.Sum, p.Updated = f.Seq, f.Sum, f.Time
+	if first, ok := f.Fact.(*entry.Session); ok && first.From != nil && p.Inside {
+		p.Cut = true
+	}
+	p.Seq, p.Sum, p.Updated, p.Inside = f.Seq, f.Sum, f.Time, f.More
 	switch fact := f.Fact.(type) {
 	case *entry.Session:
 		p.Session, p.Created = *fact, f.Time
@@ -77,6 +86,9 @@ func (p *Pool) Fold(f journal.Frame) error {
 	case *entry.Relation:
 		if x := p.Exchange(fact.N); x != nil {
 			x.Relation = fact
+		}
+		if fact.Alias != "" && !slices.Contains(p.Aliases, fact.Alias) {
+			p.Aliases = append(p.Aliases, fact.Alias)
 		}
 	case *entry.Unit:
 		p.Units = append(p.Units, Unit{*fact, f.Seq, f.Revision()})
@@ -141,13 +153,25 @@ func (p *Pool) Until(seq entry.Seq) *Pool {
 	return &q
 }
 
-// Save writes the pool as it is kept between processes.
-func (p *Pool) Save() ([]byte, error) { return json.Marshal(p) }
+// Save writes the pool as it is kept between processes: JSON, and behind it the SHA-256 of that in hexadecimal.
+func (p *Pool) Save() ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	return hex.AppendEncode(data, sum[:]), nil
+}
 
-// Restore reads what Save wrote. What it cannot read, or what another version wrote, gives nil.
+// Restore reads what Save wrote. What it cannot read, what is damaged, or what another version wrote, gives nil.
 func Restore(saved []byte) *Pool {
+	end := len(saved) - 2*sha256.Size
+	if end < 0 {
+		return nil
+	}
+	sum := sha256.Sum256(saved[:end])
 	p := new(Pool)
-	if json.Unmarshal(saved, p) != nil || p.Version != Version || p.Seq == 0 {
+	if hex.EncodeToString(sum[:]) != string(saved[end:]) || json.Unmarshal(saved[:end], p) != nil || p.Version != Version || p.Seq == 0 {
 		return nil
 	}
 	return p

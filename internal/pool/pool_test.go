@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +38,10 @@ func history(t *testing.T, d *journal.Dir, session string, rng *rand.Rand, lengt
 		case 3:
 			f = &entry.Response{N: rng.IntN(n + 1), Usage: &entry.Usage{Input: rng.Int64N(99)}}
 		case 4:
-			f = &entry.Relation{N: rng.IntN(n + 1), Thread: pool.ThreadName(rng.IntN(3)), How: entry.Extends, Parent: rng.IntN(n + 1)}
+			f = &entry.Relation{
+				N: rng.IntN(n + 1), Thread: pool.ThreadName(rng.IntN(3)), How: entry.Extends, Parent: rng.IntN(n + 1),
+				Alias: []string{"", "a", "b"}[rng.IntN(3)],
+			}
 		case 5:
 			f = &entry.Unit{N: rng.IntN(n + 1), Of: entry.PartMessage, At: "/messages/0", Calls: []string{fmt.Sprint(n)}}
 		default:
@@ -129,6 +133,17 @@ func TestForeignState(t *testing.T) {
 		}
 		if got, err := pool.Load(ctx, d, "a"); err != nil || !cmp.Equal(want, got) {
 			t.Errorf("state %q: %v", junk, err)
+		}
+	}
+	saved, err := want.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range saved {
+		flipped := slices.Clone(saved)
+		flipped[i] ^= 1
+		if pool.Restore(flipped) != nil {
+			t.Errorf("state with byte %d changed is believed", i)
 		}
 	}
 	if err := d.DropDerived("a"); err != nil {
