@@ -8,7 +8,7 @@ import (
 )
 
 func TestAnswerTexts(t *testing.T) {
-	a := Answer{Text: "A", Calls: []Call{
+	a := Answer{Text: "A", Results: []string{"R", "", "S"}, Others: []string{"", "B"}, Calls: []Call{
 		{Args: []byte(`{"a/b":"1","~":"2","n":3,"deep":{"x":"y"},"":"4","e":""}`)},
 		{Args: []byte(`"free \u00e9"`)},
 		{Args: []byte(`["x"]`)},
@@ -16,6 +16,9 @@ func TestAnswerTexts(t *testing.T) {
 	}}
 	want := []Text{
 		{"/text", SaidAssistant, "A"},
+		{"/results/0", SaidTool, "R"},
+		{"/results/2", SaidTool, "S"},
+		{"/others/1", SaidAssistant, "B"},
 		{"/calls/0/args/a~1b", SaidArgument, "1"},
 		{"/calls/0/args/~0", SaidArgument, "2"},
 		{"/calls/0/args/", SaidArgument, "4"},
@@ -45,8 +48,8 @@ func TestDraftKeepsWhatCame(t *testing.T) {
 	d.GrowText(0, "Hello")
 	d.OpenCall(0, "a", "n", JSON(`{}`))
 	d.OpenCall(1, "b", "n", nil)
-	d.AddArgs(1, `{"x":`)
-	d.AddArgs(7, "nobody's")
+	d.AddArgs(1, JSON(`"{\"x\":"`))
+	d.AddArgs(7, JSON(`"nobody"`))
 	d.GrowCalls([]Call{{ID: "a", Name: "n"}})
 	d.GrowCalls([]Call{{ID: "a", Name: "n"}, {ID: "c", Name: "n"}})
 	d.CloseCall(0, nil)
@@ -54,13 +57,13 @@ func TestDraftKeepsWhatCame(t *testing.T) {
 	d.GrowElements([]Hash{{2}, {1}})
 	d.GrowElements([]Hash{{1}, {2}})
 	want := Answer{
-		Text: "Hello", Elements: []Hash{{1}, {2}},
+		Text: "Hello", Unknown: true, Elements: []Hash{{1}, {2}},
 		Calls: []Call{{ID: "a", Name: "n", Args: []byte(`{}`)}, {ID: "b", Name: "n", Args: []byte(`"{\"x\":"`)}},
 	}
 	if diff := cmp.Diff(want, d.Answer()); diff != "" {
 		t.Errorf("broken off (-want +got):\n%s", diff)
 	}
-	d.AddArgs(1, "1}")
+	d.AddArgs(1, JSON(`"1}"`))
 	d.CloseCalls()
 	d.End()
 	want.Whole, want.Calls[1].Args = true, []byte(`{"x":1}`)
@@ -70,6 +73,45 @@ func TestDraftKeepsWhatCame(t *testing.T) {
 	d.Break()
 	if d.Answer().Whole {
 		t.Error("whole after an error")
+	}
+}
+
+// What contradicts what came is not taken; then the answer does not say all that passed.
+func TestDraftContradicted(t *testing.T) {
+	calls := func(args string) []Call { return []Call{{ID: "a", Name: "n", Args: []byte(args)}} }
+	open := func(d *Draft) { d.OpenCall(0, "a", "n", JSON(`{}`)) }
+	tests := map[string]struct {
+		do   func(d *Draft)
+		want bool
+	}{
+		"longer text":              {func(d *Draft) { d.AddText("a"); d.GrowText(0, "ab") }, false},
+		"part of the text":         {func(d *Draft) { d.AddText("ab"); d.GrowText(0, "a") }, false},
+		"another text":             {func(d *Draft) { d.AddText("a"); d.GrowText(0, "b") }, true},
+		"half a character":         {func(d *Draft) { d.AddPiece(JSON(`"\ud83d"`)); d.GrowText(0, "😀") }, false},
+		"text that is an object":   {func(d *Draft) { d.AddPiece(JSON(`{"a":"b"}`)) }, true},
+		"text that is null":        {func(d *Draft) { d.AddPiece(JSON(`null`)); d.AddPiece(nil); d.AddOther(1, JSON(`null`)) }, false},
+		"other that is an object":  {func(d *Draft) { d.AddOther(1, JSON(`{"a":"b"}`)) }, true},
+		"same results":             {func(d *Draft) { d.AddResults("a"); d.GrowResults([]string{"a", "b"}) }, false},
+		"other results":            {func(d *Draft) { d.AddResults("a"); d.GrowResults([]string{"b", "a"}) }, true},
+		"same arguments":           {func(d *Draft) { open(d); d.AddArgs(0, JSON(`"{\"x\":1} "`)); d.CloseCall(0, []byte(`{"x":1}`)) }, false},
+		"longer arguments":         {func(d *Draft) { open(d); d.AddArgs(0, JSON(`"{\"x\""`)); d.CloseCall(0, []byte(`{"x":1}`)) }, false},
+		"other arguments":          {func(d *Draft) { open(d); d.AddArgs(0, JSON(`"{\"y\""`)); d.CloseCall(0, []byte(`{"x":1}`)) }, true},
+		"arguments without pieces": {func(d *Draft) { open(d); d.CloseCall(0, []byte(`{"x":1}`)) }, false},
+		"arguments in no piece":    {func(d *Draft) { d.OpenCall(0, "a", "n", JSON(`{"x":"y"}`)); d.AddArgs(0, JSON(`"{}"`)); d.CloseCalls() }, true},
+		"free text at the end":     {func(d *Draft) { open(d); d.AddArgs(0, JSON(`"*** B"`)); d.GrowCalls(calls(`"*** Begin"`)) }, false},
+		"other calls at the end":   {func(d *Draft) { open(d); d.GrowCalls([]Call{{ID: "b"}}) }, true},
+		"other arguments in calls": {func(d *Draft) { d.AddCall("a", "n", []byte(`{"x":1}`)); d.GrowCalls(calls(`{"x":2}`)) }, true},
+		"no calls at the end":      {func(d *Draft) { open(d); d.GrowCalls(nil) }, false},
+		"what only the end says":   {func(d *Draft) { d.Unsure = true; d.End() }, false},
+		"what the end did not say": {func(d *Draft) { d.Unsure = true }, true},
+		"a further choice's call":  {func(d *Draft) { d.AddChoice(1, Message{Calls: calls(`{}`)}) }, true},
+		"the user, in an answer":   {func(d *Draft) { d.Add(Message{Texts: []Text{{"/0", SaidUser, "x"}}}) }, true},
+	}
+	for name, test := range tests {
+		var d Draft
+		if test.do(&d); d.Answer().Unknown != test.want {
+			t.Errorf("%s: %+v", name, d.Answer())
+		}
 	}
 }
 

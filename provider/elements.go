@@ -37,7 +37,7 @@ type Message struct {
 	Calls   []Call   // calls that it makes, in order
 	Results []string // ids of the calls whose results it holds, in order
 	Texts   []Text   // public text, in order
-	Unknown bool     // it holds something of a kind that is not known, whose public text, if it has any, is not in Texts
+	Unknown bool     // it holds something that is not known, whose public text, if it has any, is not in Texts
 }
 
 // Call is one tool call.
@@ -65,9 +65,11 @@ type Text struct {
 // Answer is a decoded answer. Reasoning is not in it.
 type Answer struct {
 	ID       string // by which a later request may name it (previous_response_id); empty when there is none
-	Text     string
+	Text     string // what the assistant says, in order; a refusal too
 	Calls    []Call
-	Whole    bool   // it came to its end; the provider did not break off or report an error
-	Unknown  bool   // it holds something of a kind that is not known
-	Elements []Hash // of its items as a later request repeats them; only where a request may follow by ID
+	Results  []string // what tools gave back that the provider ran, in order
+	Others   []string // what the assistant says in further choices, in the order in which they began
+	Whole    bool     // it came to its end; the provider did not break off or report an error
+	Unknown  bool     // it holds something that is not known, or calls in further choices
+	Elements []Hash   // of its items as a later request repeats them; only where a request may follow by ID
 }

@@ -2,11 +2,18 @@ package provider
 
 import (
 	"bytes"
+	"iter"
+	"strconv"
 	"strings"
 )
 
-// AddText adds a public text, unless v is no string or an empty one. The field is the JSON pointer to v.
+// AddText adds a public text, unless v is an empty string or none. What is no string, but holds some, is Unknown. The
+// field is the JSON pointer to v.
 func (m *Message) AddText(field, said string, v JSON) {
+	if v.Kind() != '"' {
+		m.Unknown = m.Unknown || v.HoldsText()
+		return
+	}
 	if text := v.Text(); text != "" {
 		m.Texts = append(m.Texts, Text{field, said, text})
 	}
@@ -22,6 +29,36 @@ func (m *Message) AddCall(field, id, name string, args JSON, free bool) {
 	m.Calls = append(m.Calls, c)
 	m.Texts = append(m.Texts, c.Texts(field)...)
 }
+
+// Object returns v as an object. What is none, but holds text, is Unknown.
+func (m *Message) Object(v JSON) Object {
+	if v.Kind() != '{' {
+		m.Unknown = m.Unknown || v.HoldsText()
+		return Object{}
+	}
+	return v.Object()
+}
+
+// Each yields the elements of v, each with the JSON pointer to it, when v stands at the field. What is no array, but
+// holds text, is Unknown.
+func (m *Message) Each(field string, v JSON) iter.Seq2[string, JSON] {
+	return func(yield func(string, JSON) bool) {
+		if v.Kind() != '[' {
+			m.Unknown = m.Unknown || v.HoldsText()
+			return
+		}
+		i := 0
+		for element := range v.Elements() {
+			if !yield(field+"/"+strconv.Itoa(i), element) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// Rest makes the message Unknown if something of an object may be text and was neither taken nor is named.
+func (m *Message) Rest(o Object, named map[string]bool) { m.Unknown = m.Unknown || o.Rest(named) }
 
 // AddResult adds the id of a call whose result the message holds, if it has one.
 func (m *Message) AddResult(id JSON) {

@@ -139,8 +139,10 @@ func TestType(t *testing.T) {
 	}
 }
 
-func TestLaws(t *testing.T) { providertest.Run(t, Protocol{}, slices.Concat(exchanges, rich)...) }
+func TestLaws(t *testing.T) {
+	providertest.Run(t, Protocol{}, slices.Concat(exchanges, rich, shapes)...)
+}
 
 func FuzzResponse(f *testing.F) {
-	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, rich)...)
+	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, rich, shapes)...)
 }

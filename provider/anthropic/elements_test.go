@@ -67,7 +67,7 @@ const everything = `{
       {"type": "tool_result", "tool_use_id": "toolu_1", "content": "package b\n", "is_error": null},
       {"type": "tool_result", "tool_use_id": "toolu_2", "content": [{"type": "text", "text": "two files", "cache_control": null}, {"type": "image", "source": {}}, {"type": "tool_reference", "tool_name": "late"}]},
       {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "content": [{"type": "text", "text": "of a server"}]},
-      {"type": "document", "source": {"type": "text", "data": "not public"}}
+      {"type": "document", "source": {"type": "text", "data": "a document"}}
     ]}
   ]
 }`
@@ -237,6 +237,7 @@ func TestMessage(t *testing.T) {
 				{Field: "/messages/4/content/0/content", Said: "tool", Text: "package b\n"},
 				{Field: "/messages/4/content/1/content/0/text", Said: "tool", Text: "two files"},
 				{Field: "/messages/4/content/2/content/0/text", Said: "tool", Text: "of a server"},
+				{Field: "/messages/4/content/3/source/data", Said: "tool", Text: "a document"},
 			},
 		},
 	}
@@ -251,8 +252,12 @@ func TestUnknown(t *testing.T) {
 		`{"role":"user","content":["x"]}`:                                                    true,
 		`{"role":"user","content":5}`:                                                        true,
 		`{"role":"narrator","content":"x"}`:                                                  true,
-		`{"role":"user","content":[{"type":"tool_result","content":[{"type":"hologram"}]}]}`: true,
-		`{"role":"user","content":[{"type":"tool_result","content":7}]}`:                     true,
+		`{"role":"user","content":[{"type":"tool_result","content":[{"type":"hologram"}]}]}`: false,
+		`{"role":"user","content":[{"type":"tool_result","content":7}]}`:                     false,
+		`{"role":"user","content":[{"type":"text","text":{"a":"x"}}]}`:                       true,
+		`{"role":"user","content":[{"type":"text","text":"x","hologram":["y"]}]}`:            true,
+		`{"role":"user","content":[{"type":"text","text":"x","hologram":[1]}]}`:              false,
+		`{"role":"user","content":"x","hologram":"y"}`:                                       true,
 		`"x"`:                            true,
 		`{"role":"user"}`:                false,
 		`{"role":"user","content":null}`: false,
@@ -289,5 +294,108 @@ func TestSession(t *testing.T) {
 }
 
 func FuzzElements(f *testing.F) {
-	providertest.FuzzElements(f, Protocol{}, slices.Concat(exchanges, rich)...)
+	providertest.FuzzElements(f, Protocol{}, slices.Concat(exchanges, rich, shapes)...)
+}
+
+// private are the places that hold no public text.
+var private = []string{
+	"**/type", "**/cache_control", "**/usage", "**/role", "/model", "/message/model", "/answer/model", "/answer/id", "/answer/stop_reason", // of messages, blocks and what tools found
+	"/answer/content/*/id", "/answer/content/*/name", "/answer/content/*/input/*/*", "/answer/content/*/input/0",
+	"/content/*/id", "/content/*/name", "/content/*/tool_use_id", "/content/*/content/*/tool_name",
+	"/content/*/thinking", "/content/*/signature", "/content/*/data", "/content/*/source", "/content/*/content/*/source",
+	"/content/*/input/*/*", "/content/*/input/0", // arguments that are deeper
+	"**/encrypted_content", "**/encrypted_index", "**/file_id", "/content/0/content/image/data",
+	"/content/*/citations/*/url", "/content/*/citations/*/cited_text", "/content/*/citations/*/document_title",
+	"/event/*/content_block/tool_use_id", "/event/*/delta/citation/url",
+	"/event/*/index", "/event/*/hologram", "/event/*/message/model", "/event/*/content_block/id", "/event/*/content_block/name",
+	"/event/*/content_block/thinking", "/event/*/delta/thinking", "/event/*/delta/stop_reason", "/event/*/error",
+	"/event/*/content_block/input/*/*", "/event/*/content_block/input/0",
+}
+
+// results is a request with what tools give back in every shape, and what else is text.
+const results = `{"model":"m","messages":[
+  {"role":"user","content":[
+    {"type":"tool_result","tool_use_id":"t1","content":{"a":{"b/c":["x",{"d":"y"}],"n":1,"e":""},"type":"kind","image":{"type":"image","mimeType":"image/png","data":"AAAA"},"url":"data:image/png;base64,AAAA","encrypted_content":"e"}},
+    {"type":"tool_result","tool_use_id":"t2","content":["one",{"type":"resource","resource":{"uri":"file:///a","text":"inner"}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"doc"},"title":"T"}]},
+    {"type":"tool_result","tool_use_id":"t3","content":7},
+    {"type":"tool_result","tool_use_id":"t4","content":true},
+    {"type":"document","title":"title","context":"about","source":{"type":"content","content":[{"type":"text","text":"block"},{"type":"image","source":{"type":"url","url":"u"}}]},"citations":{"enabled":true}},
+    {"type":"document","source":{"type":"content","content":"whole"}},
+    {"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}},
+    {"type":"search_result","source":"https://a","title":"found","content":[{"type":"text","text":"hit"}],"citations":{"enabled":true}}
+  ]},
+  {"role":"assistant","content":[
+    {"type":"compaction","content":"summary","encrypted_content":"e"},
+    {"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","title":"page","url":"https://b","encrypted_content":"e","page_age":"1 day"}]},
+    {"type":"web_fetch_tool_result","tool_use_id":"s2","content":{"type":"web_fetch_result","url":"https://c","content":{"type":"document","source":{"type":"text","media_type":"text/plain","data":"fetched"},"title":"C"},"retrieved_at":"2026"}},
+    {"type":"code_execution_tool_result","tool_use_id":"s3","content":{"type":"code_execution_result","stdout":"out","stderr":"err","return_code":0,"content":[{"type":"code_execution_output","file_id":"f"}]}},
+    {"type":"text_editor_code_execution_tool_result","tool_use_id":"s4","content":{"type":"text_editor_code_execution_str_replace_result","lines":["-a","+b"]}},
+    {"type":"text","text":"So.","citations":[{"type":"web_search_result_location","url":"https://b","title":"page","cited_text":"quoted","encrypted_index":"e"},{"type":"char_location","cited_text":"elsewhere","document_title":"title"}]}
+  ]}
+]}`
+
+var shapes = []providertest.Exchange{
+	{
+		Name:   "results of every shape, and an answer with results of the provider's tools",
+		Method: "POST", Path: "/v1/messages", Body: results,
+		Request: provider.Request{Type: "messages", Model: "m"},
+
+		ContentType: sseType,
+		Answer: `data: {"type":"content_block_start","index":0,"content_block":{"type":"compaction","content":null}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"sum. ","encrypted_content":"e"}}` + "\n\n" +
+			`data: {"type":"content_block_start","index":1,"content_block":{"type":"bash_code_execution_tool_result","tool_use_id":"s","content":{"type":"bash_code_execution_result","stdout":"out","stderr":"","return_code":0}}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"a \ud83d"}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"\ude00 b \\ud83d"}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":2,"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location","title":"page","cited_text":"quoted","url":"u"}}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"\ud83d"}}` + "\n\n" +
+			`data: {"type":"message_stop"}` + "\n\n",
+		Response: provider.Response{Answer: provider.Answer{Text: "sum. a 😀 b \\ud83d\uFFFD", Results: []string{"out", "page", "quoted"}, Whole: true}},
+	},
+	{
+		Name:   "pieces of kinds that are not known",
+		Method: "POST", Path: "/v1/messages", Body: `{"model":"m","messages":[]}`,
+		Request: provider.Request{Type: "messages", Model: "m"},
+
+		ContentType: sseType,
+		Answer:      `data: {"type":"content_block_delta","index":0,"delta":{"type":"hologram_delta","text":"x"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+		Response:    provider.Response{Answer: provider.Answer{Whole: true, Unknown: true}},
+	},
+}
+
+// told lists the fields of a message's texts, with the first letter of who said them.
+func told(m provider.Message) (list []string) {
+	for _, text := range m.Texts {
+		list = append(list, text.Said[:1]+" "+text.Field+" "+text.Text)
+	}
+	return list
+}
+
+func TestResults(t *testing.T) {
+	e, err := (Protocol{}).Elements(provider.Request{Type: "messages"}, []byte(results))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{
+		"t /content/0/content/a/b~1c/0 x", "t /content/0/content/a/b~1c/1/d y", "t /content/0/content/type kind", "t /content/0/content/image/mimeType image/png",
+		"t /content/1/content/0 one", "t /content/1/content/1/type resource", "t /content/1/content/1/resource/uri file:///a",
+		"t /content/1/content/1/resource/text inner", "t /content/1/content/2/title T", "t /content/1/content/2/source/data doc",
+		"t /content/4/title title", "t /content/4/context about", "t /content/4/source/content/0/text block", "t /content/5/source/content whole",
+		"t /content/7/title found", "t /content/7/source https://a", "t /content/7/content/0/text hit",
+	}, {
+		"a /content/0/content summary", "t /content/1/content/0/title page", "t /content/1/content/0/url https://b", "t /content/1/content/0/page_age 1 day", "t /content/2/content/url https://c",
+		"t /content/2/content/content/source/data fetched", "t /content/2/content/content/title C", "t /content/2/content/retrieved_at 2026",
+		"t /content/3/content/stdout out", "t /content/3/content/stderr err",
+		"t /content/4/content/lines/0 -a", "t /content/4/content/lines/1 +b",
+		"a /content/5/text So.", "t /content/5/citations/0/title page", "t /content/5/citations/0/cited_text quoted",
+	}}
+	for i, el := range e.Messages {
+		m := (Protocol{}).Message(provider.Request{Type: "messages"}, []byte(results[el.Offset:el.Offset+el.Length]), "")
+		if diff := cmp.Diff(want[i], told(m)); diff != "" || m.Unknown {
+			t.Errorf("message %d, unknown %v (-want +got):\n%s", i, m.Unknown, diff)
+		}
+	}
+}
+
+func TestTold(t *testing.T) {
+	providertest.Told(t, Protocol{}, private, slices.Concat(exchanges, rich, shapes)...)
 }

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"ambit/provider"
@@ -82,103 +81,4 @@ func isUUID(s string) bool {
 		}
 	}
 	return true
-}
-
-// Message reads one message. What the system says, in the middle of a conversation, is not public.
-func (Protocol) Message(_ provider.Request, raw []byte, at string) provider.Message {
-	found := provider.JSON(raw).Find("role", "content")
-	m := provider.Message{Role: found[0].Text()}
-	said := provider.SaidUser
-	switch m.Role {
-	case "system":
-		return m
-	case "assistant":
-		said = provider.SaidAssistant
-	case "user":
-	default:
-		m.Unknown = true
-		return m
-	}
-	content, field := found[1], at+"/content"
-	switch content.Kind() {
-	case '"':
-		m.AddText(field, said, content)
-	case '[':
-		i := 0
-		for block := range content.Elements() {
-			addBlock(&m, block, field+"/"+strconv.Itoa(i), said)
-			i++
-		}
-	case 0, 'n':
-	default:
-		m.Unknown = true
-	}
-	return m
-}
-
-// silent are the kinds of content blocks without public text: files, reasoning, what the system says, and markers.
-// The lists of kinds are those of the public Messages API with its betas.
-var silent = map[string]bool{
-	"image": true, "document": true, "search_result": true, "container_upload": true,
-	"thinking": true, "redacted_thinking": true, "mid_conv_system": true, "compaction": true, "fallback": true,
-	"tool_reference": true,
-}
-
-// serverResults are the kinds of results of tools that the provider runs. What the code that it ran wrote is text;
-// what it found on the web is a file or encrypted.
-var serverResults = map[string]bool{
-	"web_search_tool_result": true, "web_fetch_tool_result": true, "code_execution_tool_result": true,
-	"bash_code_execution_tool_result": true, "text_editor_code_execution_tool_result": true,
-	"tool_search_tool_result": true, "advisor_tool_result": true,
-}
-
-func addBlock(m *provider.Message, block provider.JSON, field, said string) {
-	found := block.Find("type", "text", "id", "name", "input", "tool_use_id", "content")
-	content := found[6]
-	switch blockType := found[0].Text(); {
-	case blockType == "text":
-		m.AddText(field+"/text", said, found[1])
-	case isCall(blockType):
-		m.AddCall(field+"/input", found[2].Text(), found[3].Text(), found[4], false)
-	case blockType == "tool_result", blockType == "mcp_tool_result":
-		m.AddResult(found[5])
-		addResult(m, content, field+"/content")
-	case serverResults[blockType]:
-		m.AddResult(found[5])
-		if content.Kind() == '{' {
-			output := content.Find("stdout", "stderr")
-			m.AddText(field+"/content/stdout", provider.SaidTool, output[0])
-			m.AddText(field+"/content/stderr", provider.SaidTool, output[1])
-		}
-	case silent[blockType]:
-	default:
-		m.Unknown = true
-	}
-}
-
-func isCall(blockType string) bool {
-	return blockType == "tool_use" || blockType == "server_tool_use" || blockType == "mcp_tool_use"
-}
-
-// addResult adds the text of a tool's result, which is a string or blocks.
-func addResult(m *provider.Message, content provider.JSON, field string) {
-	switch content.Kind() {
-	case '"':
-		m.AddText(field, provider.SaidTool, content)
-	case '[':
-		i := 0
-		for block := range content.Elements() {
-			found := block.Find("type", "text")
-			switch blockType := found[0].Text(); {
-			case blockType == "text":
-				m.AddText(field+"/"+strconv.Itoa(i)+"/text", provider.SaidTool, found[1])
-			case !silent[blockType]:
-				m.Unknown = true
-			}
-			i++
-		}
-	case 0, 'n':
-	default:
-		m.Unknown = true
-	}
 }

@@ -27,14 +27,19 @@ func message(contentType string, body []byte) provider.Response {
 		if event == "ping" {
 			continue
 		}
-		found := part.Find("type", "model", "usage", "message", "index", "content_block", "delta", "content")
+		found := part.Find("type", "model", "usage", "message", "index", "content_block", "delta")
 		index, _ := found[4].Count()
 		switch found[0].Text() {
 		case "message":
-			wholeMessage(&d, found[7])
+			addMessage(&d, part)
+			d.End()
 		case "message_start":
+			addMessage(&d, found[3])
 			found = found[3].Find("type", "model", "usage")
 		case "message_delta":
+			var m provider.Message
+			m.Rest(m.Object(found[6]), aboutMessage)
+			d.Add(m)
 		case "content_block_start":
 			startBlock(&d, index, found[5])
 			continue
@@ -50,7 +55,10 @@ func message(contentType string, body []byte) provider.Response {
 		case "error":
 			d.Break()
 			continue
+		case "":
+			continue
 		default:
+			d.Unknown = d.Unknown || part.HoldsText()
 			continue
 		}
 		if model == "" {
@@ -61,41 +69,56 @@ func message(contentType string, body []byte) provider.Response {
 	return provider.Response{Model: model, Usage: usage(c), Answer: d.Answer()}
 }
 
-func wholeMessage(d *provider.Draft, content provider.JSON) {
-	for block := range content.Elements() {
-		found := block.Find("type", "text", "id", "name", "input")
-		switch blockType := found[0].Text(); {
-		case blockType == "text":
-			d.AddText(found[1].Text())
-		case isCall(blockType):
-			d.AddCall(found[2].Text(), found[3].Text(), provider.Arguments(found[4]))
-		case !silent[blockType] && !serverResults[blockType] && blockType != "mcp_tool_result":
-			d.Unknown = true
-		}
-	}
-	d.End()
+// addMessage adds a message that came whole, or begins.
+func addMessage(d *provider.Draft, message provider.JSON) {
+	var m provider.Message
+	o := m.Object(message)
+	o.Take("role")
+	addContent(&m, o.Take("content"), "", provider.SaidAssistant)
+	m.Rest(o, aboutMessage)
+	d.Add(m)
 }
 
+// startBlock begins a block. Only text, calls and summaries grow.
 func startBlock(d *provider.Draft, index int64, block provider.JSON) {
-	found := block.Find("type", "text", "id", "name", "input")
-	switch blockType := found[0].Text(); {
-	case blockType == "text":
-		d.AddText(found[1].Text())
-	case isCall(blockType):
-		d.OpenCall(index, found[2].Text(), found[3].Text(), found[4])
-	case !silent[blockType] && !serverResults[blockType] && blockType != "mcp_tool_result":
-		d.Unknown = true
+	found := block.Find("type", "id", "name", "input")
+	if isCall(found[0].Text()) {
+		d.OpenCall(index, found[1].Text(), found[2].Text(), found[3])
+		o := block.Object()
+		o.Take("input")
+		d.Unknown = d.Unknown || o.Rest(aboutBlock)
+		return
 	}
+	var m provider.Message
+	addBlock(&m, block, "", provider.SaidAssistant)
+	d.Add(m)
 }
+
+// aboutDelta is what is never public text in a piece.
+var aboutDelta = set("encrypted_content", "thinking", "signature", "estimated_tokens")
+
+// silentDeltas are the kinds of pieces without public text.
+var silentDeltas = set("thinking_delta", "signature_delta")
 
 func addDelta(d *provider.Draft, index int64, delta provider.JSON) {
-	found := delta.Find("type", "text", "partial_json")
-	switch found[0].Text() {
-	case "text_delta":
-		d.AddText(found[1].Text())
-	case "input_json_delta":
-		d.AddArgs(index, found[2].Text())
+	o := delta.Object()
+	switch deltaType := o.Take("type").Text(); {
+	case deltaType == "text_delta":
+		d.AddPiece(o.Take("text"))
+	case deltaType == "input_json_delta":
+		d.AddArgs(index, o.Take("partial_json"))
+	case deltaType == "compaction_delta":
+		d.AddPiece(o.Take("content"))
+	case deltaType == "citations_delta":
+		var m provider.Message
+		addCitation(&m, o.Take("citation"), "")
+		d.Add(m)
+	case silentDeltas[deltaType]:
+	default:
+		d.Unknown = d.Unknown || delta.HoldsText()
+		return
 	}
+	d.Unknown = d.Unknown || o.Rest(aboutDelta)
 }
 
 func usage(c provider.Counts) *entry.Usage {

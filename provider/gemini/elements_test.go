@@ -73,7 +73,7 @@ var rich = []providertest.Exchange{
 			`data: {"candidates":[{"content":{"parts":[{"text":"ad."},{"functionCall":{"name":"read","args":{"path":"b"}},"thoughtSignature":"c2ln"}]}}]}` + "\n\n" +
 			`data: {"candidates":[{"content":{"parts":[{"functionCall":{"id":"x","name":"list"}}]},"finishReason":"STOP"}]}` + "\n\n",
 		Response: provider.Response{Answer: provider.Answer{
-			Text: "I read.", Whole: true,
+			Text: "I read.", Whole: true, Others: []string{"other"},
 			Calls: []provider.Call{{Name: "read", Args: []byte(`{"path":"b"}`)}, {ID: "x", Name: "list"}},
 		}},
 	},
@@ -213,6 +213,7 @@ func TestMessage(t *testing.T) {
 			Role: "function", Results: []string{"call_1"},
 			Texts: []provider.Text{
 				text("2/parts/0/functionResponse/response/output", "tool", "package a"),
+				text("2/parts/0/functionResponse/response/more/x", "tool", "inner"),
 				text("2/parts/1/function_response/response/error", "tool", "no folder"),
 			},
 		},
@@ -245,5 +246,74 @@ func TestUnknown(t *testing.T) {
 }
 
 func FuzzElements(f *testing.F) {
-	providertest.FuzzElements(f, Protocol{}, slices.Concat(exchanges, rich)...)
+	providertest.FuzzElements(f, Protocol{}, slices.Concat(exchanges, rich, shapes)...)
+}
+
+// private are the places that hold no public text.
+var private = []string{
+	"**/role", "**/thought", "**/thoughtSignature", "**/inlineData", "**/codeExecutionResult/outcome", "**/parts/*/*/name", "**/parts/*/*/id", "**/toolType", "**/scheduling",
+	"**/args/0", "**/args/*/*", "**/executableCode/0", "**/executableCode/*/*", // arguments that are deeper
+	"/answer/modelVersion", "/answer/usageMetadata", "/answer/hologram", "/answer/error", "/answer/*/hologram",
+	"/event/modelVersion", "/event/usageMetadata", "/event/hologram", "/event/error",
+	"**/candidates/*/index", "**/candidates/*/finishReason",
+}
+
+// results is a request with what tools give back in every shape.
+const results = `{"contents":[{"role":"user","parts":[
+  {"functionResponse":{"id":"1","name":"n","response":{"output":{"deep":[["x"],{"y":"z"}]}},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}],"scheduling":"SILENT"}},
+  {"functionResponse":{"name":"n","response":["a",1,true]}},
+  {"functionResponse":{"name":"n","response":"plain"}},
+  {"functionResponse":{"name":"n","response":7}},
+  {"toolResponse":{"id":"2","toolType":"GOOGLE_SEARCH_WEB","response":{"found":"it"}}}
+]},{"role":"model","parts":[{"toolCall":{"id":"2","toolType":"GOOGLE_SEARCH_WEB","args":{"query":"q"}}}]}]}`
+
+var shapes = []providertest.Exchange{
+	{
+		Name:   "results of every shape, and an answer in candidates",
+		Method: "POST", Path: "/v1beta/models/g:generateContent", Body: results,
+		Request: provider.Request{Type: "generate", Model: "g"},
+
+		ContentType: jsonType,
+		Answer: `{"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"A"},{"codeExecutionResult":{"outcome":"OK","output":"out"}}]},"finishReason":"STOP",` +
+			`"groundingMetadata":{"groundingChunks":[{"retrievedContext":{"uri":"u","title":"T","text":"found"}}]}},` +
+			`{"index":2,"content":{"parts":[{"text":"B"},{"text":"C"}]}},{"index":1,"content":{"parts":[{"functionCall":{"name":"n","args":{"a":"b"}}}]}}]}`,
+		Response: provider.Response{Answer: provider.Answer{
+			Text: "A", Results: []string{"out", "T", "found"}, Others: []string{"BC"}, Whole: true, Unknown: true,
+		}},
+	},
+	{
+		Name:   "character that is split over two pieces",
+		Method: "POST", Path: "/v1beta/models/g:streamGenerateContent?alt=sse", Body: `{"contents":[]}`,
+		Request: provider.Request{Type: "generate", Model: "g", Stream: true},
+
+		ContentType: sseType,
+		Answer: `data: {"candidates":[{"content":{"parts":[{"text":"a\ud83d"}]}},{"index":1,"content":{"parts":[{"text":"\ud83d"}]}}]}` + "\n\n" +
+			`data: {"candidates":[{"index":1,"content":{"parts":[{"text":"\ude01"}]}},{"content":{"parts":[{"text":"\ude00"}]},"finishReason":"STOP"}]}` + "\n\n",
+		Response: provider.Response{Answer: provider.Answer{Text: "a😀", Others: []string{"😁"}, Whole: true}},
+	},
+}
+
+func TestResults(t *testing.T) {
+	e, err := (Protocol{}).Elements(provider.Request{Type: "generate"}, []byte(results))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{
+		"tool /parts/0/functionResponse/response/output/deep/0/0 x", "tool /parts/0/functionResponse/response/output/deep/1/y z",
+		"tool /parts/1/functionResponse/response/0 a", "tool /parts/2/functionResponse/response plain", "tool /parts/4/toolResponse/response/found it",
+	}, {"argument /parts/0/toolCall/args/query q"}}
+	for i, el := range e.Messages {
+		m := (Protocol{}).Message(provider.Request{Type: "generate"}, []byte(results[el.Offset:el.Offset+el.Length]), "")
+		var got []string
+		for _, text := range m.Texts {
+			got = append(got, text.Said+" "+text.Field+" "+text.Text)
+		}
+		if diff := cmp.Diff(want[i], got); diff != "" || m.Unknown {
+			t.Errorf("message %d, unknown %v (-want +got):\n%s", i, m.Unknown, diff)
+		}
+	}
+}
+
+func TestTold(t *testing.T) {
+	providertest.Told(t, Protocol{}, private, slices.Concat(exchanges, rich, shapes)...)
 }

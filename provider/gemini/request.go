@@ -1,10 +1,6 @@
 package gemini
 
-import (
-	"strconv"
-
-	"ambit/provider"
-)
+import "ambit/provider"
 
 // Elements reads the bodies of generate and count_tokens, with names in camelCase or in snake_case. The system
 // comes first. A request's contents, and a content's parts, may be one object instead of a list.
@@ -99,90 +95,5 @@ func (w *walk) tool(at string) {
 	if other {
 		w.r.Back(mark)
 		w.e.Tools = append(w.e.Tools, w.r.Element(at, provider.Form{Drop: declarations}))
-	}
-}
-
-// Message reads one content.
-func (Protocol) Message(_ provider.Request, raw []byte, at string) provider.Message {
-	found := provider.JSON(raw).Find("role", "parts")
-	m := provider.Message{Role: found[0].Text()}
-	said := provider.SaidUser
-	switch m.Role {
-	case "":
-		m.Role = "user"
-	case "user":
-	case "model":
-		said = provider.SaidAssistant
-	case "function", "tool":
-		said = provider.SaidTool
-	case "system":
-		return m
-	default:
-		m.Unknown = true
-		return m
-	}
-	parts, field := found[1], at+"/parts"
-	switch parts.Kind() {
-	case '{':
-		addPart(&m, parts, field, said)
-	case '[':
-		i := 0
-		for part := range parts.Elements() {
-			addPart(&m, part, field+"/"+strconv.Itoa(i), said)
-			i++
-		}
-	default:
-		m.Unknown = len(raw) == 0 || raw[0] != '{' || parts.Kind() != 0 && parts.Kind() != 'n'
-	}
-	return m
-}
-
-// silent are the members of a part that hold no public text. With those that addPart reads they are the public
-// API's.
-var silent = map[string]bool{
-	"inlineData": true, "inline_data": true, "fileData": true, "file_data": true, "videoMetadata": true, "video_metadata": true,
-	"thought": true, "thoughtSignature": true, "thought_signature": true, "partMetadata": true, "part_metadata": true,
-	"mediaResolution": true, "media_resolution": true, "toolCall": true, "tool_call": true, "toolResponse": true, "tool_response": true,
-}
-
-// addPart adds what one part says. A part that holds nothing known, besides what it may hold, is of an unknown kind.
-func addPart(m *provider.Message, part provider.JSON, field, said string) {
-	thought := part.Find("thought")[0].True()
-	known, empty := false, true
-	for name, v := range part.Members() {
-		at := field + "/" + name
-		empty = false
-		switch name {
-		case "text":
-			if !thought {
-				m.AddText(at, said, v)
-			}
-		case "functionCall", "function_call":
-			found := v.Find("id", "name", "args")
-			m.AddCall(at+"/args", found[0].Text(), found[1].Text(), found[2], false)
-		case "functionResponse", "function_response":
-			addResult(m, v, at)
-		case "executableCode", "executable_code":
-			m.AddCall(at, "", "code_execution", v, false)
-		case "codeExecutionResult", "code_execution_result":
-			m.AddText(at+"/output", provider.SaidTool, v.Find("output")[0])
-		default:
-			known = known || silent[name]
-			continue
-		}
-		known = true
-	}
-	if !known && (!empty || part.Kind() != '{') {
-		m.Unknown = true
-	}
-}
-
-func addResult(m *provider.Message, v provider.JSON, at string) {
-	found := v.Find("id", "response")
-	m.AddResult(found[0])
-	response, field := found[1], at+"/response"
-	m.AddText(field, provider.SaidTool, response)
-	for name, value := range response.Members() {
-		m.AddText(field+"/"+provider.PointerName(name), provider.SaidTool, value)
 	}
 }

@@ -40,30 +40,77 @@ func answer(contentType string, body []byte) provider.Response {
 	return provider.Response{Model: model, Usage: usage(c, cached["cachedContentTokenCount"]), Answer: d.Answer()}
 }
 
-// addCandidates adds the first candidate of an answer, or of a piece of one.
+// aboutCandidate is what is never public text in a candidate.
+var aboutCandidate = set("index", "finishReason", "finishMessage", "safetyRatings", "citationMetadata", "groundingAttributions",
+	"logprobsResult", "urlContextMetadata")
+
+// addCandidates adds the candidates of an answer, or of a piece of one.
 func addCandidates(d *provider.Draft, candidates provider.JSON) {
-	for candidate := range candidates.Elements() {
-		found := candidate.Find("index", "content", "finishReason")
-		if n, ok := found[0].Count(); ok && n != 0 {
-			continue
-		}
-		var m provider.Message
-		for part := range found[1].Find("parts")[0].Elements() {
-			addPart(&m, part, "", provider.SaidAssistant)
-		}
-		for _, text := range m.Texts {
-			if text.Said == provider.SaidAssistant {
-				d.AddText(text.Text)
-			}
-		}
-		for _, call := range m.Calls {
-			d.AddCall(call.ID, call.Name, call.Args)
-		}
-		d.Unknown = d.Unknown || m.Unknown
-		if found[2].Text() != "" {
+	var m provider.Message
+	for _, candidate := range m.Each("", candidates) {
+		o := m.Object(candidate)
+		found := candidate.Find("index", "finishReason")
+		n, _ := found[0].Count()
+		addContent(d, n, o.Take("content"))
+		d.AddResults(grounding(o.Take("groundingMetadata"))...)
+		m.Rest(o, aboutCandidate)
+		if n == 0 && found[1].Text() != "" {
 			d.End()
 		}
 	}
+	d.Unknown = d.Unknown || m.Unknown
+}
+
+// addContent adds the parts of a candidate's content. Their text is a piece of what the candidate says.
+func addContent(d *provider.Draft, candidate int64, content provider.JSON) {
+	o := content.Object()
+	parts := o.Take("parts")
+	list := parts.Elements()
+	if parts.Kind() == '{' {
+		list = func(yield func(provider.JSON) bool) { yield(parts) }
+	}
+	for part := range list {
+		var m provider.Message
+		if found := part.Find("text", "thought"); found[0].Kind() == '"' && !found[1].True() {
+			if candidate == 0 {
+				d.AddPiece(found[0])
+			} else {
+				d.AddOther(candidate, found[0])
+			}
+		}
+		addPart(&m, part, "", provider.SaidTool)
+		m.Texts = beside(m.Texts)
+		if candidate == 0 {
+			d.Add(m)
+		} else {
+			d.AddChoice(candidate, m)
+		}
+	}
+	d.Unknown = d.Unknown || o.Rest(set("role")) || len(content) > 0 && content.Kind() != '{' && content.HoldsText()
+	d.Unknown = d.Unknown || parts.Kind() == '"' && parts.HoldsText()
+}
+
+// beside leaves the texts of a part that are no piece of what the assistant says.
+func beside(texts []provider.Text) (list []provider.Text) {
+	for _, text := range texts {
+		if text.Field != "/text" {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// grounding returns what was found and given to the model, as far as it can be read.
+func grounding(metadata provider.JSON) (texts []string) {
+	if metadata.Kind() != '{' {
+		return nil
+	}
+	var m provider.Message
+	m.AddLeaves("", provider.SaidTool, metadata.Find("groundingChunks")[0], set("uri", "domain", "documentName", "fileSearchStore", "placeId"))
+	for _, text := range m.Texts {
+		texts = append(texts, text.Text)
+	}
+	return texts
 }
 
 func usage(c provider.Counts, cached int64) *entry.Usage {

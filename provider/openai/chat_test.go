@@ -48,7 +48,7 @@ var richChat = []providertest.Exchange{
 			`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n" +
 			"data: [DONE]\n\n",
 		Response: provider.Response{Model: "m", Answer: provider.Answer{
-			Text: "I read.", Whole: true,
+			Text: "I read.", Whole: true, Others: []string{"other"},
 			Calls: []provider.Call{{ID: "call_8", Name: "read", Args: []byte(`{"path":"b"}`)}, {ID: "call_9", Name: "list", Args: []byte(`{}`)}},
 		}},
 	},
@@ -73,7 +73,7 @@ var richChat = []providertest.Exchange{
 		Answer: `{"id":"x","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"A","refusal":"No","tool_calls":[{"id":"c","type":"function","function":{"name":"n","arguments":"{\"a\": 1}"}}]},"finish_reason":"tool_calls"},` +
 			`{"index":1,"message":{"role":"assistant","content":"B"}}]}`,
 		Response: provider.Response{Model: "m", Answer: provider.Answer{
-			Text: "A", Whole: true, Calls: []provider.Call{{ID: "c", Name: "n", Args: []byte(`{"a": 1}`)}},
+			Text: "ANo", Whole: true, Others: []string{"B"}, Calls: []provider.Call{{ID: "c", Name: "n", Args: []byte(`{"a": 1}`)}},
 		}},
 	},
 	{

@@ -2,7 +2,7 @@ package openai
 
 import "ambit/provider"
 
-// Elements reads the bodies of responses, compact and input_tokens, and of chat.
+// Elements reads the bodies of responses, compact and input_tokens, of chat, and of the older completions.
 func (Protocol) Elements(req provider.Request, body []byte) (provider.Elements, error) {
 	return elements(req, provider.NewReader(body))
 }
@@ -15,6 +15,8 @@ func elements(req provider.Request, r *provider.Reader) (provider.Elements, erro
 		w.e.System = append(w.instructions, w.e.System...)
 	case provider.TypeChat:
 		r.Members(w.chat)
+	case provider.TypeCompletions:
+		r.Members(w.completions)
 	default:
 		r.Skip()
 	}
@@ -120,4 +122,42 @@ func (w *walk) chat(name string) {
 			*list = append(*list, w.r.Element(at, provider.Form{Blocks: "content", Text: "text"}))
 		})
 	}
+}
+
+// completions reads a prompt, each of whose strings is a message of the user, and what is to stand behind the answer.
+// A prompt may be tokens.
+func (w *walk) completions(name string) {
+	at := "/" + name
+	switch {
+	case name != "prompt" && name != "suffix" || w.r.Kind() == 'n':
+	case w.r.Kind() == '[' && w.holdsPrompts():
+		w.r.List(at, w.prompt)
+	default:
+		w.prompt(at)
+	}
+}
+
+// holdsPrompts reports whether the array that comes next is a list of prompts, and not the tokens of one.
+func (w *walk) holdsPrompts() (prompts bool) {
+	mark := w.r.Mark()
+	w.r.List("", func(string) { prompts = prompts || w.r.Kind() == '"' || w.r.Kind() == '[' })
+	w.r.Back(mark)
+	return prompts
+}
+
+func (w *walk) prompt(at string) {
+	e := provider.Element{}
+	if w.r.Kind() == '"' {
+		e = w.r.Wrapped(at, `{"role":"user","content":[{"type":"text","text":`, `}]}`)
+	} else {
+		e = w.r.Element(at, provider.Form{})
+	}
+	w.e.Messages = append(w.e.Messages, e)
+}
+
+// prompt reads a prompt of the older completions. Tokens cannot be read.
+func prompt(raw provider.JSON, at string) provider.Message {
+	m := provider.Message{Role: "user", Unknown: raw.Kind() != '"'}
+	m.AddText(at, provider.SaidUser, raw)
+	return m
 }

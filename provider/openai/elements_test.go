@@ -185,5 +185,20 @@ func messages(t *testing.T, kind, body string) (list []provider.Message) {
 }
 
 func FuzzElements(f *testing.F) {
-	providertest.FuzzElements(f, Protocol{}, slices.Concat(exchanges, richResponses, richChat)...)
+	providertest.FuzzElements(f, Protocol{}, slices.Concat(exchanges, richResponses, richChat, shapes)...)
+}
+
+// private are the places that hold no public text.
+var private = []string{
+	"**/type", "**/id", "**/call_id", "**/name", "**/status", "**/role", "**/tool_call_id", "**/index", "**/usage", "**/model", "**/object",
+	"**/finish_reason", "**/image_url", "**/url", "**/file_id", "**/file_data", "**/filename", "**/logprobs", "**/server_label", "**/container_id",
+	"**/approval_request_id", "**/audio/data", "/image_generation_call/result", "/file_search_call/queries", "**/reasoning_content", "/reasoning", "/content/1/data",
+	"**/arguments/0", "**/arguments/*/*", "**/input/0", "**/code/0", "/*/action/0", "/*/action/*/*", // arguments that are deeper
+	"/answer/hologram", "/answer/error", "/event/error", "/event/hologram", "/event/*/response/hologram", "/answer/response/hologram",
+	"/event/*/error", "/event/*/hologram", "/event/*/output_index", "/event/*/sequence_number", "/event/*/message", "/event/*/item/summary",
+	"/event/response.reasoning_summary_text.delta", "/event/response.output_text.delta/response", "**/encrypted_content",
+}
+
+func TestTold(t *testing.T) {
+	providertest.Told(t, Protocol{}, private, slices.Concat(exchanges, richResponses, richChat, shapes)...)
 }

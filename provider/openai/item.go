@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"ambit/provider"
@@ -10,8 +9,11 @@ import (
 
 // Message reads one item of a Responses input, or one message of a chat.
 func (Protocol) Message(req provider.Request, raw []byte, at string) provider.Message {
-	if req.Type == provider.TypeChat {
+	switch req.Type {
+	case provider.TypeChat:
 		return chatMessage(raw, at)
+	case provider.TypeCompletions:
+		return prompt(raw, at)
 	}
 	return item(raw, at)
 }
@@ -33,49 +35,87 @@ var results = map[string]bool{
 	"apply_patch_call_output": true, "computer_call_output": true, "tool_search_output": true, "mcp_approval_response": true,
 }
 
-// silentItems are the kinds of items without public text, and who they stand for.
-var silentItems = map[string]string{
-	"reasoning": "assistant", "compaction": "assistant", "compaction_summary": "assistant", "context_compaction": "assistant",
-	"file_search_call": "assistant", "image_generation_call": "assistant", "item_reference": "assistant",
-	"mcp_list_tools": "tool", "additional_tools": "developer", "compaction_trigger": "user", "configuration_update": "developer",
+// silentItems are the kinds of items without public text, who they stand for, and what they hold.
+var silentItems = map[string]struct {
+	role    string
+	members []string
+}{
+	"reasoning":      {"assistant", []string{"summary", "content"}},
+	"item_reference": {"assistant", nil},
+	"mcp_list_tools": {"tool", []string{"error"}}, "additional_tools": {"developer", nil},
+	"configuration_update": {"developer", []string{"configuration", "instructions", "reasoning", "text", "tool_choice", "model"}},
 }
 
+// foundItems are the kinds of items that are no calls with arguments of their own, who they stand for, and the member
+// that holds what was found or made.
+var foundItems = map[string]struct{ role, member string }{
+	"file_search_call": {"assistant", "results"}, "image_generation_call": {"assistant", "revised_prompt"},
+	"compaction": {"assistant", "summary"}, "compaction_summary": {"assistant", "summary"}, "context_compaction": {"assistant", "summary"},
+	"compaction_trigger": {"user", ""},
+}
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, name := range names {
+		m[name] = true
+	}
+	return m
+}
+
+// What is never public text: in an item, beside deeper arguments and schemas; in what a tool gave back; in a part.
+var (
+	aboutItem = set("type", "id", "status", "role", "call_id", "name", "namespace", "phase", "created_by", "agent", "metadata",
+		"internal_chat_message_metadata_passthrough", "server_label", "approval_request_id", "container_id", "execution", "environment",
+		"encrypted_content", "cache_control", "action", "actions", "queries", "pending_safety_checks", "acknowledged_safety_checks", "tools",
+		"result", "background", "output_format", "quality", "size", "prompt_cache_breakpoint")
+	aboutResult = set("file_id", "vector_store_id", "id")
+	aboutPart   = set("type", "id", "cache_control", "prompt_cache_breakpoint", "logprobs", "phase")
+)
+
+// item reads an item of a Responses input or output.
 func item(raw provider.JSON, at string) (m provider.Message) {
 	if raw.Kind() == '"' {
 		m.Role = "user"
 		m.AddText(at, provider.SaidUser, raw)
 		return m
 	}
-	found := raw.Find("type", "role", "id")
-	itemType, role := found[0].Text(), found[1].Text()
-	if itemType == "" && role == "" && len(found[2]) > 0 {
+	o := raw.Object()
+	itemType, role, id := o.Take("type").Text(), o.Take("role").Text(), o.Take("id")
+	if itemType == "" && role == "" && len(id) > 0 {
 		itemType = "item_reference"
 	}
 	stands, silent := silentItems[itemType]
+	found, isFound := foundItems[itemType]
 	switch {
 	case itemType == "" || itemType == "message":
 		m.Role = role
 		said, ok := saidBy(role)
 		m.Unknown = !ok
-		if said != "" {
-			addContent(&m, raw.Find("content")[0], at+"/content", said)
+		if said == "" {
+			return m
 		}
+		addContent(&m, o.Take("content"), at+"/content", said)
 	case calls[itemType] != "":
-		m.Role = "assistant"
-		id, name, args := call(itemType, raw)
-		m.AddCall(at+"/"+calls[itemType], id, name, args, freeText[itemType])
+		addCall(&m, itemType, raw, o, at)
 		if itemType == "mcp_call" {
-			m.AddResult(found[2])
-			m.AddText(at+"/output", provider.SaidTool, raw.Find("output")[0])
+			m.AddResult(id)
 		}
 	case results[itemType]:
 		m.Role = "tool"
-		addOutput(&m, raw, at)
+		addOutput(&m, o, id, at)
 	case silent:
-		m.Role = cmp.Or(role, stands)
+		m.Role = cmp.Or(role, stands.role)
+		for _, member := range stands.members {
+			o.Take(member)
+		}
+	case isFound:
+		m.Role = cmp.Or(role, found.role)
+		m.AddLeaves(at+"/"+found.member, provider.SaidTool, o.Take(found.member), aboutResult)
 	default:
 		m.Role, m.Unknown = cmp.Or(role, "assistant"), true
+		return m
 	}
+	m.Rest(o, aboutItem)
 	return m
 }
 
@@ -92,6 +132,20 @@ func saidBy(role string) (said string, ok bool) {
 	return "", isSystem(role)
 }
 
+// addCall adds a call, and what the provider gave back where it ran the tool itself.
+func addCall(m *provider.Message, itemType string, raw provider.JSON, o provider.Object, at string) {
+	m.Role = "assistant"
+	id, name, args := call(itemType, raw)
+	o.Take(calls[itemType])
+	m.AddCall(at+"/"+calls[itemType], id, name, args, freeText[itemType])
+	for _, member := range []string{"output", "error"} {
+		m.AddLeaves(at+"/"+member, provider.SaidTool, o.Take(member), nil)
+	}
+	for _, member := range []string{"outputs", "results"} {
+		m.AddLeaves(at+"/"+member, provider.SaidTool, o.Take(member), aboutResult)
+	}
+}
+
 // call returns what an item calls. Tools that have no name are named by the kind of the call.
 func call(itemType string, item provider.JSON) (id, name string, args provider.JSON) {
 	found := item.Find("call_id", "id", "name", calls[itemType])
@@ -100,71 +154,86 @@ func call(itemType string, item provider.JSON) (id, name string, args provider.J
 	return id, name, found[3]
 }
 
-// callArgs returns a copy of a call's arguments as they are kept.
-func callArgs(itemType string, args provider.JSON) []byte {
-	if freeText[itemType] {
-		return append([]byte(nil), args...)
-	}
-	return provider.Arguments(args)
-}
-
-// addOutput adds a result: a string, content blocks, what a shell wrote, or an object around a string.
-func addOutput(m *provider.Message, item provider.JSON, at string) {
-	found := item.Find("call_id", "approval_request_id", "id", "output")
-	for _, id := range found[:3] {
+// addOutput adds a result: a string, content blocks, or what a tool gave in a shape of its own. A user who approves of
+// a call may say why.
+func addOutput(m *provider.Message, o provider.Object, id provider.JSON, at string) {
+	for _, id := range []provider.JSON{o.Take("call_id"), o.Take("approval_request_id"), id} {
 		if id.Text() != "" {
 			m.AddResult(id)
 			break
 		}
 	}
-	output, field := found[3], at+"/output"
-	if output.Kind() == '{' {
-		m.AddText(field+"/content", provider.SaidTool, output.Find("content")[0])
+	m.AddText(at+"/reason", provider.SaidUser, o.Take("reason"))
+	output := o.Take("output")
+	if output.Kind() == '{' && silentParts[output.Find("type")[0].Text()] != nil {
+		addPart(m, output, at+"/output", provider.SaidTool)
 		return
 	}
-	addContent(m, output, field, provider.SaidTool)
+	addContent(m, output, at+"/output", provider.SaidTool)
 }
 
-// silentParts are the kinds of content blocks without public text, of both APIs and of servers that speak them.
-var silentParts = map[string]bool{
-	"input_image": true, "input_file": true, "input_audio": true, "output_audio": true, "computer_screenshot": true,
-	"reasoning_text": true, "summary_text": true, "encrypted_content": true,
-	"image_url": true, "file": true, "audio": true, "video_url": true, "thinking": true, "reasoning": true, "redacted_thinking": true,
+// What the parts hold that have no public text but a transcript.
+var (
+	aboutFile = set("id", "cache_control", "detail", "image_url", "file_id", "file_data", "file_url", "filename", "input_audio", "data", "format",
+		"audio", "file", "video_url", "encrypted_content", "prompt_cache_breakpoint")
+	aboutThought = set("id", "cache_control", "text", "thinking", "reasoning", "summary", "signature", "data", "encrypted_content", "closed")
+)
+
+// silentParts are the kinds of content blocks without public text but a transcript, of both APIs and of servers that
+// speak them, and what they hold.
+var silentParts = map[string]map[string]bool{
+	"input_image": aboutFile, "input_file": aboutFile, "input_audio": aboutFile, "output_audio": aboutFile, "computer_screenshot": aboutFile,
+	"image_url": aboutFile, "file": aboutFile, "audio": aboutFile, "video_url": aboutFile,
+	"reasoning_text": aboutThought, "summary_text": aboutThought, "encrypted_content": aboutThought,
+	"thinking": aboutThought, "reasoning": aboutThought, "redacted_thinking": aboutThought,
 }
 
-// addContent adds the text of a content: a string or blocks.
+// addContent adds the text of a content: a string or blocks. What a tool gave back may have any shape.
 func addContent(m *provider.Message, content provider.JSON, field, said string) {
-	switch content.Kind() {
-	case '"':
+	switch kind := content.Kind(); {
+	case kind == '"':
 		m.AddText(field, said, content)
-	case '[':
-		i := 0
-		for block := range content.Elements() {
-			addPart(m, block, field+"/"+strconv.Itoa(i), said)
-			i++
+	case kind == '[':
+		for at, block := range m.Each(field, content) {
+			addPart(m, block, at, said)
 		}
-	case 0, 'n':
-	default:
+	case said == provider.SaidTool:
+		m.AddLeaves(field, said, content, nil)
+	case kind != 0 && kind != 'n':
 		m.Unknown = true
 	}
 }
 
 func addPart(m *provider.Message, block provider.JSON, field, said string) {
-	found := block.Find("type", "text", "refusal", "stdout", "stderr")
-	switch blockType := found[0].Text(); {
+	o := block.Object()
+	switch blockType := o.Take("type").Text(); {
 	case isText(blockType):
-		m.AddText(field+"/text", said, found[1])
+		m.AddText(field+"/text", said, o.Take("text"))
+		addAnnotations(m, o.Take("annotations"), field+"/annotations")
 	case blockType == "refusal":
-		m.AddText(field+"/refusal", said, found[2])
-	case silentParts[blockType]:
-	case blockType == "" && (len(found[3]) > 0 || len(found[4]) > 0): // of a shell
-		m.AddText(field+"/stdout", said, found[3])
-		m.AddText(field+"/stderr", said, found[4])
+		m.AddText(field+"/refusal", said, o.Take("refusal"))
+	case silentParts[blockType] != nil:
+		m.AddText(field+"/transcript", said, o.Take("transcript"))
+		m.Rest(o, silentParts[blockType])
+		return
+	case said == provider.SaidTool:
+		m.AddLeaves(field, said, block, nil)
+		return
 	default:
 		m.Unknown = true
+		return
 	}
+	m.Rest(o, aboutPart)
 }
 
 func isText(blockType string) bool {
 	return blockType == "text" || blockType == "input_text" || blockType == "output_text"
+}
+
+// aboutAnnotation is what says where a quoted text was found, and not what it says.
+var aboutAnnotation = set("type", "url", "file_id", "container_id", "filename", "id")
+
+// addAnnotations adds what was found and is quoted: titles, and what some servers give of the page.
+func addAnnotations(m *provider.Message, annotations provider.JSON, field string) {
+	m.AddLeaves(field, provider.SaidTool, annotations, aboutAnnotation)
 }

@@ -96,7 +96,7 @@ var richResponses = []providertest.Exchange{
 			`data: {"type":"response.completed","response":{"id":"resp_2","output":[{"id":"x","type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"},{"type":"refusal","refusal":"No"}]},` +
 			`{"type":"function_call","call_id":"c","name":"n","arguments":"{\"a\":1}"},{"type":"hologram"}]}}` + "\n\n",
 		Response: provider.Response{Answer: provider.Answer{
-			ID: "resp_2", Text: "Hello", Whole: true, Unknown: true,
+			ID: "resp_2", Text: "HelloNo", Whole: true, Unknown: true,
 			Calls: []provider.Call{{ID: "c", Name: "n", Args: []byte(`{"a":1}`)}},
 			Elements: hashes(
 				`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"},{"type":"refusal","refusal":"No"}]}`,
@@ -186,7 +186,7 @@ func TestItems(t *testing.T) {
 		},
 		{Role: "tool", Results: []string{"call_4"}, Texts: []provider.Text{text("12/output/content", "tool", "refused")}},
 		{Role: "assistant", Calls: []provider.Call{{ID: "call_5", Name: "shell", Args: []byte(`{"commands": ["ls"]}`)}}},
-		{Role: "tool", Results: []string{"call_5"}, Texts: []provider.Text{text("14/output/0/stdout", "tool", "out")}},
+		{Role: "tool", Results: []string{"call_5"}, Texts: []provider.Text{text("14/output/0/stdout", "tool", "out"), text("14/output/0/outcome/type", "tool", "exit")}},
 		{
 			Role:  "assistant",
 			Texts: []provider.Text{text("15/content/0/text", "assistant", "Fixed."), text("15/content/1/refusal", "assistant", "No.")},
@@ -215,7 +215,7 @@ func TestUnknownItems(t *testing.T) {
 		`{"role":"user","content":[{"type":"hologram"}]}`: true,
 		`{"role":"user","content":{}}`:                    true,
 		`5`:                                               true,
-		`{"type":"function_call_output","output":[{"type":"hologram"}]}`: true,
+		`{"type":"function_call_output","output":[{"type":"hologram"}]}`: false,
 		`{"id":"x"}`: false,
 		`{"type":"web_search_call","action":{"type":"search","query":"q"}}`:     false,
 		`{"type":"image_generation_call"}`:                                      false,

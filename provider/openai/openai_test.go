@@ -227,9 +227,9 @@ func TestType(t *testing.T) {
 }
 
 func TestLaws(t *testing.T) {
-	providertest.Run(t, Protocol{}, slices.Concat(exchanges, richResponses, richChat)...)
+	providertest.Run(t, Protocol{}, slices.Concat(exchanges, richResponses, richChat, shapes)...)
 }
 
 func FuzzResponse(f *testing.F) {
-	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, richResponses, richChat)...)
+	providertest.FuzzResponse(f, Protocol{}, slices.Concat(exchanges, richResponses, richChat, shapes)...)
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"ambit/entry"
@@ -13,10 +14,11 @@ func (Protocol) Response(req provider.Request, contentType string, body []byte) 
 	switch req.Type {
 	case provider.TypeResponses, provider.TypeCompact, provider.TypeStored,
 		provider.TypeChat, provider.TypeCompletions, provider.TypeEmbeddings:
-		a := answer{}
+		a := answer{compact: req.Type == provider.TypeCompact}
 		for event, part := range provider.Parts(contentType, body) {
 			a.read(event, part)
 		}
+		a.draft.Unknown = a.draft.Unknown || len(a.added) > 0
 		a.resp.Answer = a.draft.Answer()
 		return a.resp
 	case provider.TypeCountTokens:
@@ -30,6 +32,9 @@ type answer struct {
 	resp  provider.Response
 	draft provider.Draft
 	mark  int // how much text there was before the item that is coming
+
+	compact bool               // it repeats messages of the user
+	added   map[int64][]string // texts of items that began with them; their end repeats them
 }
 
 // read reads one event, or an answer that is no stream. Both APIs come here: an event of a Responses stream may hold
@@ -44,6 +49,7 @@ func (a *answer) read(event string, part provider.JSON) {
 		return
 	}
 	found := part.Find("type", "model", "usage", "response", "choices", "error", "delta", "output_index", "item")
+
 	eventType := event
 	if !isEvent(event) {
 		eventType = found[0].Text()
@@ -89,9 +95,19 @@ func isItem(eventType string) bool {
 	return eventType == "response.output_item.added" || eventType == "response.output_item.done"
 }
 
-func isDelta(eventType string) bool { return eventType == textDelta || argsDelta[eventType] }
+// isDelta reports whether an event holds a piece of something that may be public, of whatever kind.
+func isDelta(eventType string) bool {
+	return strings.HasSuffix(eventType, ".delta") && !silentDelta(eventType)
+}
 
-const textDelta = "response.output_text.delta"
+// silentDelta reports whether an event holds a piece of reasoning or of sound.
+func silentDelta(eventType string) bool {
+	return strings.HasPrefix(eventType, "response.reasoning") || eventType == "response.audio.delta" || eventType == "response.output_audio.delta"
+}
+
+// textDelta are the events that hold a piece of what the assistant says.
+var textDelta = set("response.output_text.delta", "response.refusal.delta", "response.audio.transcript.delta",
+	"response.output_audio_transcript.delta")
 
 // argsDelta are the events that hold a piece of a call's arguments.
 var argsDelta = map[string]bool{
@@ -103,27 +119,61 @@ var argsDelta = map[string]bool{
 func (a *answer) event(eventType string, delta, index, item provider.JSON) {
 	key, _ := index.Count()
 	switch {
-	case eventType == textDelta:
-		a.draft.AddText(delta.Text())
+	case textDelta[eventType]:
+		a.draft.AddPiece(delta)
 	case argsDelta[eventType]:
-		a.draft.AddArgs(key, delta.Text())
+		a.draft.AddArgs(key, delta)
+	case isDelta(eventType):
+		a.draft.Unsure = a.draft.Unsure || delta.HoldsText()
 	case eventType == "response.output_item.added":
 		itemType := item.Find("type")[0].Text()
 		if calls[itemType] != "" {
 			id, name, _ := call(itemType, item)
 			a.draft.OpenCall(key, id, name, nil)
 		}
+		a.add(key, item)
 	case eventType == "response.output_item.done" && item.Kind() == '{':
 		a.item(key, item)
+	case eventType == "response.output_item.done":
+		a.draft.Unknown = a.draft.Unknown || item.HoldsText()
 	}
+}
+
+// add notes what an item says that begins. Most begin empty, and then grow.
+func (a *answer) add(key int64, raw provider.JSON) {
+	m := provider.Message{Unknown: raw.Kind() != '{' && raw.HoldsText()}
+	if raw.Kind() == '{' {
+		m = item(raw, "")
+	}
+	a.draft.Unknown = a.draft.Unknown || m.Unknown
+	for _, text := range m.Texts {
+		if a.added == nil {
+			a.added = map[int64][]string{}
+		}
+		a.added[key] = append(a.added[key], text.Text)
+	}
+}
+
+// ended takes the note back, if the end of the item repeats what it began with.
+func (a *answer) ended(key int64, whole []string) {
+	for _, text := range a.added[key] {
+		if !slices.ContainsFunc(whole, func(w string) bool { return strings.HasPrefix(w, text) }) {
+			return
+		}
+	}
+	delete(a.added, key)
 }
 
 // item reads an item that came to its end.
 func (a *answer) item(key int64, item provider.JSON) {
-	o := output{}
+	o := output{compact: a.compact}
 	o.add(item)
-	a.draft.GrowText(a.mark, string(o.text))
-	a.mark = a.draft.Length()
+	if len(o.text) > 0 {
+		a.draft.GrowText(a.mark, string(o.text))
+		a.mark = a.draft.Length()
+	}
+	a.draft.AddResults(o.results...)
+	a.ended(key, o.said)
 	for _, c := range o.calls {
 		if id, ok := a.draft.IsOpen(key); ok && id == c.ID {
 			a.draft.CloseCall(key, c.Args)
@@ -141,16 +191,20 @@ func (a *answer) response(response provider.JSON, eventType string) {
 	found := response.Find("id", "model", "usage", "status", "output", "error")
 	a.resp.Model = cmp.Or(a.resp.Model, provider.ModelName(found[1].Text()))
 	a.use(found[2])
-	if found[4].Kind() != '[' && eventType == "" {
-		return
+	if found[4].Kind() != '[' {
+		a.draft.Unknown = a.draft.Unknown || found[4].HoldsText() || response.Kind() != '{' && response.HoldsText()
+		if eventType == "" {
+			return
+		}
 	}
 	a.draft.ID = cmp.Or(a.draft.ID, provider.Key(found[0]))
-	o := output{}
+	o := output{compact: a.compact}
 	for item := range found[4].Elements() {
 		o.add(item)
 	}
 	a.draft.GrowText(0, string(o.text))
 	a.draft.GrowCalls(o.calls)
+	a.draft.GrowResults(o.results)
 	a.draft.GrowElements(o.elements)
 	a.draft.Unknown = a.draft.Unknown || o.unknown
 	switch status := found[3].Text(); {
@@ -173,24 +227,29 @@ func (a *answer) use(v provider.JSON) {
 type output struct {
 	text     []byte
 	calls    []provider.Call
+	results  []string
+	said     []string // all of it
 	elements []provider.Hash
 	unknown  bool
+	compact  bool
 }
 
 func (o *output) add(raw provider.JSON) {
-	itemType := raw.Find("type")[0].Text()
-	if calls[itemType] != "" {
-		id, name, args := call(itemType, raw)
-		o.calls = append(o.calls, provider.Call{ID: id, Name: name, Args: callArgs(itemType, args)})
-	} else {
-		m := item(raw, "")
-		for _, text := range m.Texts {
-			if text.Said == provider.SaidAssistant && !isRefusal(text) {
-				o.text = append(o.text, text.Text...)
-			}
+	m := item(raw, "")
+	m.Unknown = m.Unknown || raw.Kind() != '{' && raw.HoldsText()
+	for _, text := range m.Texts {
+		o.said = append(o.said, text.Text)
+		switch text.Said {
+		case provider.SaidAssistant:
+			o.text = append(o.text, text.Text...)
+		case provider.SaidTool:
+			o.results = append(o.results, text.Text)
+		case provider.SaidUser:
+			o.unknown = o.unknown || !o.compact
 		}
-		o.unknown = o.unknown || m.Unknown
 	}
+	o.calls = append(o.calls, m.Calls...)
+	o.unknown = o.unknown || m.Unknown
 	o.elements = append(o.elements, itemHash(raw))
 }
 

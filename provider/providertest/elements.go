@@ -180,9 +180,11 @@ func answerTexts(t failer, a provider.Answer) {
 		Args json.RawMessage `json:"args"`
 	}
 	document := struct {
-		Text  string `json:"text"`
-		Calls []call `json:"calls"`
-	}{Text: a.Text}
+		Text    string   `json:"text"`
+		Results []string `json:"results"`
+		Others  []string `json:"others"`
+		Calls   []call   `json:"calls"`
+	}{Text: a.Text, Results: a.Results, Others: a.Others}
 	for _, c := range a.Calls {
 		if c.Args != nil && !json.Valid(c.Args) {
 			t.Fatalf("arguments %q of %+v are not JSON", c.Args, c)

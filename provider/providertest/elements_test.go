@@ -104,7 +104,7 @@ func TestBrokenMessages(t *testing.T) {
 
 func TestGoesOn(t *testing.T) {
 	call := func(args string) []provider.Call { return []provider.Call{{ID: "a", Args: []byte(args)}} }
-	whole := provider.Answer{ID: "r", Text: "text", Whole: true, Calls: call(`{"x":1}`), Elements: []provider.Hash{{1}}}
+	whole := provider.Answer{ID: "r", Text: "text", Results: []string{"a", "b"}, Others: []string{"other"}, Whole: true, Calls: call(`{"x":1}`), Elements: []provider.Hash{{1}}}
 	tests := map[string]struct {
 		part provider.Answer
 		ok   bool
@@ -119,6 +119,10 @@ func TestGoesOn(t *testing.T) {
 		"another call":     {provider.Answer{Calls: []provider.Call{{ID: "b", Args: []byte(`""`)}}}, false},
 		"other args":       {provider.Answer{Calls: call(`"{\"y"`)}, false},
 		"args cut to JSON": {provider.Answer{Calls: call(`{}`)}, false},
+		"one result":       {provider.Answer{Results: []string{"a"}, Others: []string{"oth"}}, true},
+		"another result":   {provider.Answer{Results: []string{"b"}}, false},
+		"another choice":   {provider.Answer{Others: []string{"x"}}, false},
+		"one more choice":  {provider.Answer{Others: []string{"other", ""}}, false},
 		"another element":  {provider.Answer{Elements: []provider.Hash{{2}}}, false},
 		"one more element": {provider.Answer{Elements: []provider.Hash{{1}, {2}}}, false},
 	}

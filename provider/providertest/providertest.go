@@ -107,6 +107,15 @@ func goesOn(part, whole provider.Answer) error {
 		return fmt.Errorf("%d calls, the whole has %d", len(part.Calls), len(whole.Calls))
 	case len(part.Elements) > len(whole.Elements) || !slices.Equal(part.Elements, whole.Elements[:len(part.Elements)]):
 		return fmt.Errorf("elements %x, the whole has %x", part.Elements, whole.Elements)
+	case len(part.Results) > len(whole.Results) || !slices.Equal(part.Results, whole.Results[:len(part.Results)]):
+		return fmt.Errorf("results %q, the whole has %q", part.Results, whole.Results)
+	case len(part.Others) > len(whole.Others):
+		return fmt.Errorf("further choices %q, the whole has %q", part.Others, whole.Others)
+	}
+	for i, text := range part.Others {
+		if !strings.HasPrefix(whole.Others[i], text) {
+			return fmt.Errorf("further choice %q, the whole says %q", text, whole.Others[i])
+		}
 	}
 	for i, c := range part.Calls {
 		w := whole.Calls[i]
