@@ -51,6 +51,8 @@ type exchange struct {
 	at     *space // where its parent was sought; nil when it is no part of a conversation
 	thread string
 	looked int // bytes of the response that were read before it ended
+
+	finished bool // its last event was among them
 }
 
 // copied is a copy of one body, as far as the queue had room for it.

@@ -1,10 +1,7 @@
 package server
 
 import (
-	"context"
-
 	"ambit"
-	"ambit/internal/pool"
 	"ambit/internal/thread"
 	"ambit/provider"
 	"ambit/provider/anthropic"
@@ -20,12 +17,13 @@ type asking struct {
 
 	hashes   []thread.Hash // of its messages
 	messages map[int]provider.Message
+	heard    map[int]thread.Message // what the rules of threads read of those
 	x        *exchange
 }
 
 // read understands a request as far as it can be.
 func (r *recorder) read(x *exchange) *asking {
-	a := &asking{x: x, messages: make(map[int]provider.Message)}
+	a := &asking{x: x, messages: make(map[int]provider.Message), heard: make(map[int]thread.Message)}
 	body, err := provider.Decode(x.request.bytes, x.header.Get("Content-Encoding"), maxDecoded)
 	if err != nil {
 		body = nil
@@ -48,7 +46,7 @@ func (r *recorder) read(x *exchange) *asking {
 // wireOf names the wire of a request that is part of a conversation, or asks how long one would be.
 func wireOf(x *exchange) string {
 	switch x.q.Type {
-	case provider.TypeMessages, provider.TypeResponses, provider.TypeChat, provider.TypeGenerate:
+	case provider.TypeMessages, provider.TypeResponses, provider.TypeChat, provider.TypeGenerate, provider.TypeCompletions:
 		return x.q.Type
 	case provider.TypeCompact:
 		return provider.TypeResponses
@@ -76,6 +74,16 @@ func (a *asking) message(i int) provider.Message {
 	return m
 }
 
+// told is what the rules of threads read of one of the request's messages, which may be long and is asked for often.
+func (a *asking) told(i int) thread.Message {
+	m, ok := a.heard[i]
+	if !ok {
+		m = messageOf(a.message(i))
+		a.heard[i] = m
+	}
+	return m
+}
+
 // request is what the rules of threads read of it.
 func (a *asking) request() thread.Request {
 	key := a.wire
@@ -83,8 +91,8 @@ func (a *asking) request() thread.Request {
 		key += "/" + a.x.who.sub
 	}
 	return thread.Request{
-		Key: key, Agent: a.x.who.agent, Tools: len(a.elements.Tools)+len(a.elements.Deferred) > 0, Previous: a.elements.Previous,
-		Elements: a.hashes, Read: func(i int) thread.Message { return messageOf(a.message(i)) },
+		At: a.x.start, Key: key, Agent: a.x.who.agent, Tools: len(a.elements.Tools)+len(a.elements.Deferred) > 0, Previous: a.elements.Previous,
+		Elements: a.hashes, Read: a.told,
 	}
 }
 
@@ -115,6 +123,7 @@ func (r *recorder) place(x *exchange, a *asking) (*writing, thread.Place, error)
 		p = x.at.place(a.request())
 	default:
 		x.at = r.space(x.who.key, r.mine[x.who.key]...)
+		x.at.index.Shared = true
 		p = x.at.place(a.request())
 	}
 	if w == nil {
@@ -133,7 +142,7 @@ func (r *recorder) place(x *exchange, a *asking) (*writing, thread.Place, error)
 func (s *space) place(q thread.Request) thread.Place {
 	p := s.index.Place(q)
 	plain := p.Parent != thread.None && p.Relation == thread.Extends && !s.index.Pending(p.Parent)
-	if !plain && len(s.live) > 0 && s.look() {
+	if !plain && len(s.live) > 0 && s.look(q, p) {
 		p = s.index.Place(q)
 	}
 	return p
@@ -164,35 +173,8 @@ func (r *recorder) sessionOf(x *exchange, p thread.Place) (*writing, error) {
 			return w, nil
 		}
 	}
-	if p.Parent == thread.None && (p.Relation == thread.Root || p.Relation == thread.Agent) && x.q.Type != provider.TypeCountTokens {
-		return r.begin(x.who, x.start)
+	if x.q.Type == provider.TypeCountTokens || p.Relation == thread.Side || p == nowhere {
+		return r.session(x.who, x.start)
 	}
-	return r.session(x.who, x.start)
-}
-
-// space is the one of a key; it is made of these sessions.
-func (r *recorder) space(key string, sessions ...string) *space {
-	s := r.spaces[key]
-	if s != nil {
-		return s
-	}
-	s = newSpace(key, func(session string) (*ambit.Recording, error) {
-		return ambit.OpenRecording(context.Background(), r.store, session)
-	})
-	var pools []*pool.Pool
-	for _, session := range sessions {
-		if p, err := pool.Load(context.Background(), r.store, session); err == nil {
-			pools = append(pools, p)
-		}
-	}
-	s.known(pools...)
-	r.spaces[key] = s
-	return s
-}
-
-// forget drops a space that holds what could not be recorded. It is made again of what is.
-func (r *recorder) forget(s *space) {
-	if r.spaces[s.key] == s {
-		delete(r.spaces, s.key)
-	}
+	return r.begin(x.who, x.start) // also where its parent's session is gone, or another process writes it
 }

@@ -117,7 +117,7 @@ func (r *recorder) identify(req *http.Request, to route) identity {
 			id = sessionKey(to.provider, strings.Replace(name, "-parent-", "-", 1), r.short(v))
 			sub, who.agent = subOf(req.Header, name, v)
 			if name == "x-parent-session-id" && sub != "" {
-				who.alias = sessionKey(to.provider, "x-session-id", r.short(sub))
+				who.alias = to.provider + aliasKind + r.short(sub)
 			}
 			break
 		}
@@ -144,6 +144,9 @@ func (r *recorder) identify(req *http.Request, to route) identity {
 	}
 	return who
 }
+
+// aliasKind stands in the keys of sessions whose clients name a sub-agent's parent by its session.
+const aliasKind = ":x-session-id:"
 
 // sessionKey is what a session is recognised by that the client names in a header.
 func sessionKey(provider, header, short string) string { return provider + ":" + header + ":" + short }

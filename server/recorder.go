@@ -33,12 +33,15 @@ type recorder struct {
 	done   chan error
 
 	// The goroutine's own.
-	open   map[string]*writing // by session
-	keys   map[string]string   // the newest session of a key
-	mine   map[string][]string // the sessions of a client that names none, by key
-	spaces map[string]*space   // by session, or by the key of a client that names none
-	missed map[string]*missed  // what was not recorded, by key
-	silent bool                // the log knows that recording fails
+	open    map[string]*writing // by session
+	keys    map[string]string   // the newest session of a key
+	mine    map[string][]string // all sessions of a key
+	sought  map[string]bool     // kinds of keys for which sub-agents' names were looked for
+	spaces  map[string]*space   // by session, or by the key of a client that names none
+	uses    int64               // of spaces, so far
+	missed  map[string]*missed  // what was not recorded, by key
+	counted map[string]bool     // sessions in which something was recorded
+	silent  bool                // the log knows that recording fails
 
 	requests atomic.Int64 // that were recorded
 	sessions atomic.Int64 // that they are in
@@ -73,14 +76,18 @@ func (r *room) take(n int64) bool {
 func (r *room) give(n int64) { r.left.Add(n) }
 
 const (
-	// tidy is how often idle sessions are let go and missed traffic is tried to be noted.
-	tidy = 5 * time.Second
-	// maxOpen bounds the sessions that are held for writing while nothing is under way in them.
-	maxOpen = 32
-	// maxDecoded bounds a body that is decoded to be understood, in bytes.
+	// tidyAfter is how often idle sessions are let go and missed traffic is tried to be noted.
+	tidyAfter = 5 * time.Second
+	// maxOpen bounds the sessions that are held for writing while nothing is under way in them, and mostOpen those between
+	// two times of tidying: each has files open, and takes time to be taken up again.
+	maxOpen  = 32
+	mostOpen = 96
+	// maxDecoded bounds a body whose content encoding is undone to understand it, in bytes.
 	maxDecoded = 64 << 20
-	// maxPortion bounds the copies that are recorded at once, in bytes, so that the first of them is durable soon.
+	// maxPortion bounds the copies that are recorded at once, in bytes, so that the first of them is durable soon, and
+	// maxEvents their number, as each may be of another session.
 	maxPortion = 4 << 20
+	maxEvents  = 64
 )
 
 func newRecorder(o Options) *recorder {
@@ -88,6 +95,7 @@ func newRecorder(o Options) *recorder {
 		store: o.Store, secret: o.Secret, title: o.Title, now: o.Now, rand: o.Rand, log: o.Log,
 		wake: make(chan struct{}, 1), done: make(chan error, 1),
 		open: make(map[string]*writing), missed: make(map[string]*missed), spaces: make(map[string]*space),
+		sought: make(map[string]bool), counted: make(map[string]bool),
 	}
 	r.room.left.Store(o.Queue)
 	go r.run()
@@ -123,7 +131,7 @@ func (r *recorder) close() error {
 
 // run is the goroutine.
 func (r *recorder) run() {
-	tick := time.NewTicker(tidy)
+	tick := time.NewTicker(tidyAfter)
 	defer tick.Stop()
 	for {
 		select {
@@ -157,7 +165,7 @@ func (r *recorder) run() {
 func portion(batch []event) int {
 	size := int64(0)
 	for n, e := range batch {
-		if size += e.size(); size > maxPortion {
+		if size += e.size(); size > maxPortion || n == maxEvents {
 			return max(n, 1)
 		}
 	}
@@ -189,23 +197,71 @@ func (r *recorder) record(batch []event) {
 		w, err := r.stage(e)
 		if err != nil {
 			r.miss(e, err)
-		} else if len(w.events) == 1 {
+			continue
+		}
+		if len(w.events) == 1 {
 			touched = append(touched, w)
 		}
+		if e.copy().lost {
+			r.miss(e, errLost)
+		}
 	}
+	again := make(map[event]bool)
 	for _, w := range touched {
-		if err := r.flush(w); err != nil {
-			for _, e := range w.events {
-				if !e.copy().lost { // that one was counted when it was staged
-					r.miss(e, err)
-				}
+		events := w.events
+		err := r.flush(w)
+		for _, e := range events {
+			switch {
+			case err == nil:
+			case len(events) > 1 && refused(err):
+				again[e] = true
+			default:
+				r.missStaged(e, err)
 			}
 		}
-		w.facts, w.events = nil, nil
+	}
+	for _, e := range batch {
+		if again[e] { // what cannot be written takes none of its neighbours along
+			r.recordAlone(e)
+		}
 	}
 	for _, e := range batch {
 		e.free()
 	}
+	r.tidy()
+}
+
+// recordAlone writes one event that could not be written with others.
+func (r *recorder) recordAlone(e event) {
+	w, err := r.stage(e)
+	if err == nil {
+		err = r.flush(w)
+	}
+	if err != nil {
+		r.missStaged(e, err)
+	}
+}
+
+// missStaged counts an event as missed that was staged. One whose copy was lost was counted then.
+func (r *recorder) missStaged(e event, cause error) {
+	if !e.copy().lost {
+		r.miss(e, cause)
+	}
+}
+
+// refused reports whether an append failed because of what was to be appended. Then a part of it may still be.
+func refused(err error) bool {
+	return errors.Is(err, journal.ErrTooLarge) || errors.Is(err, journal.ErrNoBody)
+}
+
+// tidy lets go what is held of too much.
+func (r *recorder) tidy() {
+	if len(r.open) > mostOpen {
+		if err := r.release(time.Time{}, mostOpen); err != nil {
+			r.log.Warn("cannot let go of a session", "cause", err)
+		}
+	}
+	r.thin()
 }
 
 var errLost = errors.New("the copy did not fit the queue")
@@ -249,11 +305,11 @@ func (r *recorder) stageResponse(x *exchange) (*writing, error) {
 	w.last = x.ended
 	f := x.responseFact()
 	if x.response.lost {
-		r.miss(event{x: x, response: true}, errLost)
 		r.answered(x, nil)
 	} else {
 		var err error
 		if f.Body, err = r.put(w, x.response.bytes); err != nil {
+			r.answered(x, nil)
 			return nil, err
 		}
 	}
@@ -291,8 +347,10 @@ func (r *recorder) flush(w *writing) error {
 	if len(facts) == 0 {
 		return nil
 	}
+	events := w.events
+	w.facts, w.events = nil, nil
 	if _, err := r.store.Append(context.Background(), w.id, facts...); err != nil {
-		for _, e := range w.events {
+		for _, e := range events {
 			if !e.response {
 				e.x.in = nil
 				delete(w.live, e.x)
@@ -304,14 +362,14 @@ func (r *recorder) flush(w *writing) error {
 		w.undo()
 		return err
 	}
-	w.done()
-	for _, e := range w.events {
+	w.settle()
+	for _, e := range events {
 		if !e.response {
 			r.requests.Add(1)
 		}
 	}
-	if !w.counted {
-		w.counted = true
+	if !r.counted[w.id] {
+		r.counted[w.id] = true
 		r.sessions.Add(1)
 	}
 	w.first = nil

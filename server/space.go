@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"ambit"
 	"ambit/entry"
@@ -22,6 +23,8 @@ type space struct {
 	live  map[int]*exchange // requests that are not answered yet, by node
 	read  func(session string) (*ambit.Recording, error)
 	from  map[string]*ambit.Recording // sessions that were read again
+	reads []string                    // their names, in order of reading
+	used  int64                       // when, in uses of any space
 
 	recent  map[int][]thread.Hash // messages of the newest nodes, which are likely to be parents
 	order   []int                 // of their nodes
@@ -56,8 +59,85 @@ func newSpace(key string, read func(session string) (*ambit.Recording, error)) *
 	return s
 }
 
-// known takes in what pools say was placed before, in order of arrival.
-func (s *space) known(pools ...*pool.Pool) {
+const (
+	// maxClients bounds the spaces of clients that name no session.
+	maxClients = 64
+	// maxFolded bounds the sessions of such a client in which parents are sought, when its space is made.
+	maxFolded = 200
+)
+
+// space is the one of a key; it is made of these sessions, of the newest when they are many.
+func (r *recorder) space(key string, sessions ...string) *space {
+	s := r.spaces[key]
+	if s == nil {
+		s = newSpace(key, func(session string) (*ambit.Recording, error) {
+			return ambit.OpenRecording(context.Background(), r.store, session)
+		})
+		var pools []*pool.Pool
+		live := r.underWay(key)
+		for _, session := range r.folded(sessions, live) {
+			if p, err := pool.Load(context.Background(), r.store, session); err == nil {
+				pools = append(pools, p)
+			}
+		}
+		s.known(live, pools...)
+		r.spaces[key] = s
+	}
+	r.uses++
+	s.used = r.uses
+	return s
+}
+
+// folded are the sessions that a space is made of: the newest, and those in which something is under way.
+func (r *recorder) folded(sessions []string, live map[number]*exchange) []string {
+	folded := newest(sessions, maxFolded)
+	for at := range live {
+		if !slices.Contains(folded, at.session) {
+			folded = append(folded, at.session)
+		}
+	}
+	return folded
+}
+
+// underWay are the recorded requests of a space whose responses are still to come.
+func (r *recorder) underWay(key string) map[number]*exchange {
+	live := make(map[number]*exchange)
+	for _, w := range r.open {
+		for x := range w.live {
+			if x.at != nil && x.at.key == key {
+				live[number{w.id, x.n}] = x
+			}
+		}
+	}
+	return live
+}
+
+// forget drops a space that holds what could not be recorded. It is made again of what is.
+func (r *recorder) forget(s *space) { delete(r.spaces, s.key) }
+
+// thin drops the spaces of clients that were not heard of for the longest, where there are too many.
+func (r *recorder) thin() {
+	var idle []*space
+	clients := 0
+	for key, s := range r.spaces {
+		if r.open[key] != nil {
+			continue
+		}
+		if clients++; len(s.live) == 0 {
+			idle = append(idle, s)
+		}
+	}
+	if clients <= maxClients {
+		return
+	}
+	slices.SortFunc(idle, func(a, b *space) int { return cmp.Compare(a.used, b.used) })
+	for _, s := range idle[:min(len(idle), clients-maxClients)] {
+		delete(r.spaces, s.key)
+	}
+}
+
+// known takes in what pools say was placed before, in order of arrival. What is still under way stays so.
+func (s *space) known(live map[number]*exchange, pools ...*pool.Pool) {
 	type placed struct {
 		p *pool.Pool
 		x *pool.Exchange
@@ -84,7 +164,7 @@ func (s *space) known(pools ...*pool.Pool) {
 	for _, a := range all {
 		session, r := a.p.Session.ID, a.x.Relation
 		n := thread.Node{
-			Key: r.Key, Session: session, N: r.N, Thread: r.Thread, Relation: thread.Relation(r.How), Length: r.Messages, Tools: r.Tools,
+			Key: r.Key, Session: session, N: r.N, At: a.x.Request.Arrived, Thread: r.Thread, Relation: thread.Relation(r.How), Length: r.Messages, Tools: r.Tools,
 			Owner: s.node(session, r.Owner), Call: r.Call, About: s.node(session, r.About),
 		}
 		if sum, err := hex.DecodeString(r.Chain); err == nil {
@@ -93,27 +173,33 @@ func (s *space) known(pools ...*pool.Pool) {
 		at := s.index.Known(n, s.node(session, r.Parent))
 		s.nodes[number{session, r.N}] = at
 		s.carried(at, units[number{session, r.N}])
+		if x := live[number{session, r.N}]; x != nil {
+			s.live[at], x.at, x.looked, x.finished = x, s, 0, false
+			continue
+		}
 		s.answered(at, units[number{session, r.N}])
 	}
 }
 
 // carried tells the index of the messages that were new in a request.
 func (s *space) carried(at int, units []*pool.Unit) {
-	for _, u := range units {
+	for i, u := range units {
 		if h, ok := hashOf(u.Element); ok && u.Of == entry.PartMessage {
-			s.index.Carried(at, thread.Hash(h), slices.Concat(u.Calls, u.Results))
+			calls, results := idsOf(units[i:])
+			s.index.Carried(at, thread.Hash(h), append(calls, results...))
 		}
 	}
 }
 
 // answered tells the index of a request's answer, as far as its unit does. A request without one was given up.
 func (s *space) answered(at int, units []*pool.Unit) {
-	for _, u := range units {
+	for i, u := range units {
 		if u.Of != entry.PartAnswer {
 			continue
 		}
 		a := thread.Answer{ID: u.Name, Whole: u.Whole}
-		for _, id := range u.Calls {
+		calls, _ := idsOf(units[i:])
+		for _, id := range calls {
 			a.Calls = append(a.Calls, thread.Call{ID: id})
 		}
 		s.index.Answered(at, a)
@@ -130,12 +216,21 @@ func (s *space) node(session string, n int) int {
 	return thread.None
 }
 
+// maxReads bounds the sessions that a space keeps when it had to read them.
+const maxReads = 16
+
 // recording reads a session again, once.
 func (s *space) recording(node thread.Node) *ambit.Recording {
 	rec := s.from[node.Session]
 	if rec == nil || rec.Last() < node.N {
 		rec, _ = s.read(node.Session) // what cannot be read is evidence that is missing, no more
-		s.from[node.Session] = rec
+		if _, again := s.from[node.Session]; !again {
+			s.reads = append(s.reads, node.Session)
+		}
+		if s.from[node.Session] = rec; len(s.reads) > maxReads {
+			delete(s.from, s.reads[0])
+			s.reads = s.reads[1:]
+		}
 	}
 	return rec
 }
@@ -193,28 +288,6 @@ func hashesOf(elements []provider.Element) []thread.Hash {
 	return hashes
 }
 
-// look tells the index what has come so far of answers that are still under way: a client goes on as soon as it has
-// read the last event, which may be before the recorder has.
-func (s *space) look() (more bool) {
-	for at, x := range s.live {
-		if !s.index.Pending(at) {
-			continue
-		}
-		left := x.ctx.Err() != nil // before the look: what came until then is all
-		body, contentType, encoding := x.sofar()
-		if len(body) > x.looked {
-			x.looked, more = len(body), true
-			plain, _ := provider.Decode(body, encoding, maxDecoded) // what could be decoded, of what came
-			s.index.Answering(at, answerOf(x.family.Response(x.q, contentType, plain).Answer))
-		}
-		if left && s.index.Pending(at) {
-			s.index.Failed(at)
-			more = true
-		}
-	}
-	return more
-}
-
 // answerOf is what the index reads of an answer.
 func answerOf(a provider.Answer) thread.Answer {
 	b := thread.Answer{ID: a.ID, Text: a.Text, Whole: a.Whole}
@@ -222,7 +295,7 @@ func answerOf(a provider.Answer) thread.Answer {
 		b.Elements = append(b.Elements, thread.Hash(h))
 	}
 	for _, call := range a.Calls {
-		c := thread.Call{ID: call.ID}
+		c := thread.Call{ID: boundID(call.ID)}
 		for _, text := range call.Texts("") {
 			c.Args = append(c.Args, text.Text)
 		}
@@ -233,17 +306,29 @@ func answerOf(a provider.Answer) thread.Answer {
 
 // messageOf is what the index reads of a message.
 func messageOf(m provider.Message) thread.Message {
-	var said []byte
+	var said strings.Builder
+	var args []string
+	length := 0
 	for _, text := range m.Texts {
 		if text.Said == provider.SaidUser || text.Said == provider.SaidAssistant {
-			said = append(append(said, text.Text...), '\n')
+			length += len(text.Text) + 1
 		}
 	}
-	ids := slices.Clone(m.Results)
+	said.Grow(length)
+	for _, text := range m.Texts {
+		switch text.Said {
+		case provider.SaidUser, provider.SaidAssistant:
+			said.WriteString(text.Text)
+			said.WriteByte('\n')
+		case provider.SaidArgument:
+			args = append(args, text.Text)
+		}
+	}
+	ids := boundIDs(m.Results)
 	for _, call := range m.Calls {
 		if call.ID != "" {
-			ids = append(ids, call.ID)
+			ids = append(ids, boundID(call.ID))
 		}
 	}
-	return thread.Message{IDs: ids, Said: string(said)}
+	return thread.Message{IDs: ids, Args: args, Said: said.String()}
 }

@@ -24,7 +24,8 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 	}
 	s, q := x.at, a.request()
 	f := &entry.Relation{
-		N: x.n, How: entry.Relating(p.Relation), Evidence: string(p.Evidence), Call: p.Call, Key: q.Key, Messages: len(a.hashes), Tools: q.Tools,
+		N: x.n, How: entry.Relating(p.Relation), Evidence: string(p.Evidence), Call: p.Call, Alias: w.alias(x.who.alias),
+		Key: q.Key, Messages: len(a.hashes), Tools: q.Tools,
 		Parent: s.number(p.Parent), Owner: s.number(p.Owner), About: s.number(p.About),
 	}
 	if p.Parent != thread.None {
@@ -47,15 +48,17 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 	}
 	x.thread = f.Thread
 	w.facts = append(w.facts, f)
+	if f.How == entry.Rewind {
+		w.forgetBelow(f.Thread, s.below(p.Parent))
+	}
 	for i, el := range a.elements.Messages {
-		// What was said on a branch that is left behind is said anew.
-		if held(i) || w.known[known{f.Thread, el.Hash}] && f.How != entry.Rewind {
+		if held(i) || w.known[known{f.Thread, el.Hash}] != 0 {
 			continue
 		}
-		w.learn(known{f.Thread, el.Hash})
+		w.learn(known{f.Thread, el.Hash}, x.n)
 		m := a.message(i)
 		if !s.repeats(m, p.Parent, q.Key) {
-			w.facts = append(w.facts, messageUnit(x, el, m))
+			w.facts = append(w.facts, messageUnits(x, el, m)...)
 		}
 	}
 }
@@ -76,6 +79,15 @@ func (s *space) heldBy(parent int, hashes []thread.Hash) func(i int) bool {
 	return func(i int) bool { return held[hashes[i]] }
 }
 
+// below are the numbers of the requests that go on from a node.
+func (s *space) below(at int) map[int]bool {
+	numbers := make(map[int]bool)
+	for _, node := range s.index.Below(at) {
+		numbers[s.number(node)] = true
+	}
+	return numbers
+}
+
 // number is the number of a node's request, 0 for none.
 func (s *space) number(at int) int {
 	if at == thread.None {
@@ -92,7 +104,7 @@ func (s *space) repeats(m provider.Message, parent int, key string) bool {
 	}
 	from := parent
 	for _, call := range m.Calls {
-		if at := s.index.Origin(key, call.ID, parent); at != thread.None {
+		if at := s.index.Origin(key, boundID(call.ID), parent); at != thread.None {
 			from = at
 		}
 	}
@@ -106,14 +118,17 @@ func (s *space) repeats(m provider.Message, parent int, key string) bool {
 		}
 	}
 	for _, text := range m.Texts {
-		t := strings.TrimSpace(text.Text)
 		switch text.Said {
 		case provider.SaidAssistant:
-			if !strings.Contains(said.text, t) {
+			if !strings.Contains(said.text, text.Text) {
 				return false
 			}
 		case provider.SaidArgument:
-			if !slices.Contains(said.args, t) {
+			if !slices.Contains(said.args, text.Text) {
+				return false
+			}
+		case provider.SaidTool: // one that the provider ran
+			if !slices.Contains(said.results, text.Text) {
 				return false
 			}
 		default:
@@ -125,15 +140,16 @@ func (s *space) repeats(m provider.Message, parent int, key string) bool {
 
 // spoken is the public text of an answer.
 type spoken struct {
-	text string
-	args []string
+	text    string
+	args    []string
+	results []string
 }
 
 func spokenOf(a provider.Answer) *spoken {
-	said := &spoken{text: a.Text}
+	said := &spoken{text: a.Text, results: a.Results}
 	for _, text := range a.Texts() {
 		if text.Said == provider.SaidArgument {
-			said.args = append(said.args, strings.TrimSpace(text.Text))
+			said.args = append(said.args, text.Text)
 		}
 	}
 	return said
@@ -200,12 +216,13 @@ func (r *recorder) answered(x *exchange, a *provider.Answer) {
 	}
 }
 
-// messageUnit is the unit of a message.
-func messageUnit(x *exchange, el provider.Element, m provider.Message) *entry.Unit {
-	return &entry.Unit{
-		N: x.n, Of: entry.PartMessage, Thread: x.thread, Role: m.Role, At: el.At, Offset: int64(el.Offset), Length: int64(el.Length),
-		Element: hex.EncodeToString(el.Hash[:]), Calls: callIDs(m.Calls), Results: m.Results, Unknown: m.Unknown,
+// messageUnits are the units of a message: one, unless its IDs are many.
+func messageUnits(x *exchange, el provider.Element, m provider.Message) []entry.Fact {
+	u := &entry.Unit{
+		N: x.n, Of: entry.PartMessage, Thread: x.thread, Role: boundRole(m.Role), At: el.At, Offset: int64(el.Offset), Length: int64(el.Length),
+		Element: hex.EncodeToString(el.Hash[:]), Unknown: m.Unknown,
 	}
+	return withIDs(u, callIDs(m.Calls), boundIDs(m.Results))
 }
 
 // answerUnits are the units of a response: its answer, or its body when that is not understood.
@@ -213,25 +230,34 @@ func answerUnits(x *exchange, body []byte, a provider.Answer) []entry.Fact {
 	if len(x.response.bytes) == 0 {
 		return nil
 	}
-	if a.Text == "" && len(a.Calls) == 0 && a.ID == "" && !a.Unknown && !a.Whole {
-		stream := strings.HasPrefix(x.back.Get("Content-Type"), "text/event-stream")
-		if stream || json.Valid(body) {
+	if len(a.Texts()) == 0 && len(a.Calls) == 0 && a.ID == "" && !a.Unknown && !a.Whole {
+		if json.Valid(body) || streamed(x, body) {
 			return nil
 		}
 		return []entry.Fact{&entry.Unit{N: x.n, Of: entry.PartResponse, Thread: x.thread, Length: int64(len(x.response.bytes))}}
 	}
-	u := &entry.Unit{N: x.n, Of: entry.PartAnswer, Thread: x.thread, Role: "assistant", Calls: callIDs(a.Calls), Name: a.ID, Whole: a.Whole, Unknown: a.Unknown}
+	u := &entry.Unit{N: x.n, Of: entry.PartAnswer, Thread: x.thread, Role: "assistant", Name: a.ID, Whole: a.Whole, Unknown: a.Unknown}
 	for _, text := range a.Texts() {
 		u.Length += int64(len(text.Text))
 	}
-	return []entry.Fact{u}
+	return withIDs(u, callIDs(a.Calls), nil)
+}
+
+// streamed reports whether a response is a stream of events.
+func streamed(x *exchange, body []byte) bool {
+	if strings.HasPrefix(x.back.Get("Content-Type"), "text/event-stream") {
+		for range provider.Events(body) {
+			return true
+		}
+	}
+	return false
 }
 
 func callIDs(calls []provider.Call) []string {
 	var ids []string
 	for _, call := range calls {
 		if call.ID != "" {
-			ids = append(ids, call.ID)
+			ids = append(ids, boundID(call.ID))
 		}
 	}
 	return ids

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"ambit"
@@ -24,17 +25,42 @@ type writing struct {
 	last   time.Time          // of the newest request or response
 	live   map[*exchange]bool // recorded requests whose responses are still to come
 
-	known   map[known]bool // messages that are units, or repeat an answer that is one
-	threads int            // that have begun
-	talks   bool           // a conversation has begun in it, not only side requests
+	known   map[known]int // the requests in which messages first stood that are units, or that repeat an answer
+	threads int           // that have begun
+	talks   bool          // a conversation has begun in it, not only side requests
 
-	saved struct{ n, threads int } // what n and threads were when something was last appended
-	fresh []known                  // what came since
+	aliases map[string]bool // by which requests name its sub-agents as their parents
 
-	counted bool // something was recorded in it
+	saved struct { // what these were when something was last appended
+		n, threads int
+		talks      bool
+	}
+	fresh []known       // messages that became known since
+	gone  map[known]int // and those that were forgotten
+	named []string      // aliases that came since
 
 	facts  []entry.Fact // staged
 	events []event      // what they are made of
+}
+
+// newWriting is a session that is locked and holds nothing that is known yet.
+func newWriting(id, key string, unlock func() error, last time.Time) *writing {
+	return &writing{
+		id: id, key: key, unlock: unlock, last: last, live: make(map[*exchange]bool), known: make(map[known]int),
+		aliases: make(map[string]bool), gone: make(map[known]int),
+	}
+}
+
+// blank reports whether nothing is recorded in a session yet, nor about to be.
+func (w *writing) blank() bool { return w.first != nil && len(w.events) == 0 && len(w.live) == 0 }
+
+// alias gives a sub-agent's own name back the first time; it is recorded once.
+func (w *writing) alias(key string) string {
+	if key == "" || w.aliases[key] {
+		return ""
+	}
+	w.aliases[key], w.named = true, append(w.named, key)
+	return key
 }
 
 func (w *writing) add(e event, f entry.Fact) {
@@ -42,24 +68,44 @@ func (w *writing) add(e event, f entry.Fact) {
 }
 
 // learn notes that a message is known.
-func (w *writing) learn(h known) {
-	if !w.known[h] {
-		w.known[h], w.fresh = true, append(w.fresh, h)
+func (w *writing) learn(h known, n int) {
+	if w.known[h] == 0 {
+		w.known[h], w.fresh = n, append(w.fresh, h)
+	}
+}
+
+// forgetBelow forgets what was said on a branch of a thread that is left behind, so that it is new when it is said again.
+func (w *writing) forgetBelow(thread string, requests map[int]bool) {
+	for h, n := range w.known {
+		if h.thread == thread && requests[n] {
+			w.gone[h] = n
+			delete(w.known, h)
+		}
 	}
 }
 
 // undo forgets what was staged and could not be appended.
 func (w *writing) undo() {
-	w.n, w.threads = w.saved.n, w.saved.threads
+	w.n, w.threads, w.talks = w.saved.n, w.saved.threads, w.saved.talks
 	for _, h := range w.fresh {
 		delete(w.known, h)
 	}
-	w.fresh = w.fresh[:0]
+	for h, n := range w.gone {
+		if n <= w.n {
+			w.known[h] = n
+		}
+	}
+	for _, key := range w.named {
+		delete(w.aliases, key)
+	}
+	w.settle()
 }
 
-// done says that what was staged is appended.
-func (w *writing) done() {
-	w.saved.n, w.saved.threads, w.fresh = w.n, w.threads, w.fresh[:0]
+// settle says that what is known is what is appended.
+func (w *writing) settle() {
+	w.saved.n, w.saved.threads, w.saved.talks = w.n, w.threads, w.talks
+	w.fresh, w.named = w.fresh[:0], w.named[:0]
+	clear(w.gone)
 }
 
 // session finds the session of what somebody sends at a time, or makes one: of a client that names none, its newest,
@@ -68,8 +114,12 @@ func (r *recorder) session(who identity, at time.Time) (*writing, error) {
 	if err := r.loadKeys(); err != nil {
 		return nil, err
 	}
-	if who.tag != "" && r.keys[who.key] == "" {
+	switch {
+	case r.keys[who.key] != "":
+	case who.tag != "":
 		r.find(who.key)
+	default:
+		r.findAlias(who.key)
 	}
 	w := r.held(r.keys[who.key], who.key)
 	if w != nil && (who.named || len(w.live) > 0 || at.Sub(w.last) < sessionIdle) {
@@ -138,6 +188,44 @@ func (r *recorder) find(key string) {
 	}
 }
 
+// maxAliased bounds the sessions that are read for the names of their sub-agents.
+const maxAliased = 200
+
+// findAlias looks for the session in which a sub-agent has a key, among those that were recorded before this process; what
+// it records itself is among the keys. The sessions of clients that name their sub-agents so are read for that once, the
+// newest of them.
+func (r *recorder) findAlias(key string) {
+	kind := key[:strings.LastIndexByte(key, ':')+1]
+	if !strings.HasSuffix(kind, aliasKind) || r.sought[kind] {
+		return
+	}
+	r.sought[kind] = true
+	var sessions []string
+	for key, ids := range r.mine {
+		if strings.HasPrefix(key, kind) {
+			sessions = append(sessions, ids...)
+		}
+	}
+	for _, id := range slices.Backward(newest(sessions, maxAliased)) {
+		p, _ := pool.Load(context.Background(), r.store, id) // of a damaged one, what lies before that
+		if p == nil {
+			continue
+		}
+		for _, alias := range p.Aliases {
+			if r.keys[alias] == "" {
+				r.keys[alias] = id
+			}
+		}
+	}
+}
+
+// newest are the sessions of the newest names, in order.
+func newest(sessions []string, most int) []string {
+	sessions = slices.Clone(sessions)
+	slices.Sort(sessions)
+	return sessions[max(0, len(sessions)-most):]
+}
+
 // resume takes up a session that this or another process has let go.
 func (r *recorder) resume(id, key string) (*writing, error) {
 	ctx := context.Background()
@@ -152,14 +240,15 @@ func (r *recorder) resume(id, key string) (*writing, error) {
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
-	w := &writing{
-		id: id, key: cmp.Or(p.Session.Key, key), unlock: unlock, n: p.Last(), last: p.Updated, live: make(map[*exchange]bool),
-		known: knownIn(p), threads: len(p.Threads()),
-	}
+	w := newWriting(id, cmp.Or(p.Session.Key, key), unlock, p.Updated)
+	w.n, w.known, w.threads = p.Last(), knownIn(p), len(p.Threads())
 	for _, t := range p.Threads() {
 		w.talks = w.talks || t.How != entry.Side
 	}
-	w.done()
+	for _, alias := range p.Aliases {
+		w.aliases[alias] = true
+	}
+	w.settle()
 	r.open[id] = w
 	return w, nil
 }
@@ -170,38 +259,47 @@ type known struct {
 	hash   provider.Hash
 }
 
-// knownIn are the messages of a session that are units.
-func knownIn(p *pool.Pool) map[known]bool {
-	all := make(map[known]bool)
+// knownIn are the messages of a session that are units, on the branches that are gone on from.
+func knownIn(p *pool.Pool) map[known]int {
+	all := make(map[known]int)
+	behind, _ := p.Behind()
 	for i := range p.Units {
-		if h, ok := hashOf(p.Units[i].Element); ok {
-			all[known{p.Units[i].Thread, h}] = true
+		if h, ok := hashOf(p.Units[i].Element); ok && !behind[p.Units[i].N] {
+			all[known{p.Units[i].Thread, h}] = p.Units[i].N
 		}
 	}
 	return all
 }
 
-// begin makes a new session.
+// begin makes a new session, or takes one that was made for the same client and could not be recorded in.
 func (r *recorder) begin(who identity, at time.Time) (*writing, error) {
-	id, err := ambit.SessionName(at, r.rand)
-	if err != nil {
-		return nil, err
+	w := r.blank(who.key)
+	if w == nil {
+		id, err := ambit.SessionName(at, r.rand)
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := r.store.Lock(context.Background(), id)
+		if err != nil {
+			return nil, err
+		}
+		w = newWriting(id, who.key, unlock, at)
+		r.open[id] = w
+		r.mine[w.key] = append(r.mine[w.key], id)
 	}
-	unlock, err := r.store.Lock(context.Background(), id)
-	if err != nil {
-		return nil, err
-	}
-	title := r.title
-	if title == "" {
-		title = who.tag
-	}
-	w := &writing{
-		id: id, key: who.key, unlock: unlock, last: at, live: make(map[*exchange]bool), known: make(map[known]bool),
-		first: &entry.Session{ID: id, Title: title, Client: who.client, Key: who.key},
-	}
-	r.open[id], r.keys[w.key] = w, id
-	r.mine[w.key] = append(r.mine[w.key], id)
+	w.last, w.first = at, &entry.Session{ID: w.id, Title: cmp.Or(r.title, who.tag), Client: who.client, Key: who.key}
+	r.keys[w.key] = w.id
 	return w, nil
+}
+
+// blank is a session of a key that is held for writing and in which nothing could be recorded; or nil.
+func (r *recorder) blank(key string) *writing {
+	for _, w := range r.open {
+		if w.key == key && w.blank() && r.store.Present(context.Background(), w.id) {
+			return w
+		}
+	}
+	return nil
 }
 
 // note writes gaps whose client has sent nothing since. It returns why it could not write one.
