@@ -54,15 +54,12 @@ func Fork(ctx context.Context, store *journal.Dir, from string, at entry.Seq, fi
 	return errors.Join(err, unlock())
 }
 
+// entryAt reads up to an entry, so that whatever is wrong with what a fork would share is known before it is begun.
 func entryAt(ctx context.Context, store *journal.Dir, session string, at entry.Seq) (journal.Frame, error) {
-	if at == 0 {
-		return journal.Frame{}, ErrNoEntry
-	}
-	for f, err := range store.Read(ctx, session, at-1) {
-		if err == nil && f.Seq != at {
-			err = ErrNoEntry
+	for f, err := range store.Read(ctx, session, 0) {
+		if err != nil || f.Seq == at {
+			return f, err
 		}
-		return f, err
 	}
 	return journal.Frame{}, ErrNoEntry
 }

@@ -115,6 +115,8 @@ func (r *Recording) Said(ctx context.Context, seq entry.Seq) (Said, error) {
 	case entry.PartAnswer:
 		a, err := r.Answer(ctx, u.N)
 		return Said{a.Texts(), a.Calls}, err
+	case entry.PartMore:
+		return Said{}, nil
 	default:
 		text, err := r.reader.whole(u)
 		return Said{Texts: []provider.Text{{Text: text}}}, err
@@ -146,7 +148,13 @@ type capture struct {
 func (r *Recording) capture(ctx context.Context, key []byte, cursor string, branches Branches, what string) capture {
 	p := r.pool
 	name := func(seq entry.Seq) string {
-		return what + " " + r.session + " " + strconv.Itoa(int(branches)) + " " + strconv.FormatUint(uint64(seq), 10)
+		last := "" // of what is there, so that a cursor does not go on in another session of the same name
+		for i := len(r.pool.Units) - 1; i >= 0 && last == ""; i-- {
+			if u := &r.pool.Units[i]; u.Seq <= seq {
+				last = u.Revision
+			}
+		}
+		return what + " " + r.session + " " + strconv.Itoa(int(branches)) + " " + last + " " + strconv.FormatUint(uint64(seq), 10)
 	}
 	id := name(p.Seq)
 	if of, ok := index.CaptureOf(cursor, key); ok {
@@ -161,7 +169,7 @@ func (r *Recording) capture(ctx context.Context, key []byte, cursor string, bran
 
 func (r *Recording) source(ctx context.Context, p *pool.Pool, branches Branches) *source {
 	s := &source{ctx: ctx, r: r, pool: p}
-	if branches == CurrentBranch {
+	if s.current = branches == CurrentBranch; s.current {
 		s.requests, s.answers = p.Behind()
 	}
 	return s
@@ -172,6 +180,7 @@ type source struct {
 	ctx               context.Context
 	r                 *Recording
 	pool              *pool.Pool
+	current           bool         // only what an agent may see
 	requests, answers map[int]bool // numbers of those that are left out
 	only              entry.Seq    // the one entry that is read; with name, under which its texts are yielded
 	name              string
@@ -181,10 +190,12 @@ type source struct {
 }
 
 var (
-	errGap    = errors.New("something passed that was not recorded")
-	errShort  = errors.New("the body is shorter than its unit says")
-	errDamage = errors.New("the journal is damaged behind this")
-	errOlder  = errors.New("recorded by a version that did not find the text in it")
+	errGap     = errors.New("something passed that was not recorded")
+	errShort   = errors.New("the body is shorter than its unit says")
+	errDamage  = errors.New("the journal is damaged behind this")
+	errCut     = errors.New("it goes on from the middle of what was recorded at once")
+	errPending = errors.New("an answer is under way, or was when recording ended")
+	errOlder   = errors.New("recorded by a version that did not find the text in it")
 )
 
 // texts yields the texts from number from on.
@@ -199,7 +210,9 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 			}
 			for field, err := range s.fields(u) {
 				t.Field, t.Text = field.Field, field.Text
-				if number++; number > from && !yield(t, err) {
+				// What has become unreadable since lowers the coverage, wherever the search goes on.
+				lost := err != nil && !errors.Is(err, index.ErrUnsupported)
+				if number++; (number > from || lost) && !yield(t, err) {
 					return
 				}
 			}
@@ -216,6 +229,12 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 		if number++; s.pool.Missing > 0 && number > from && !yield(index.Text{}, errGap) {
 			return
 		}
+		if number++; s.pool.Cut && number > from && !yield(index.Text{}, errCut) {
+			return
+		}
+		if number++; s.pending() && number > from && !yield(index.Text{}, errPending) {
+			return
+		}
 		if number++; s.older() && number > from {
 			yield(index.Text{}, errOlder)
 		}
@@ -225,6 +244,12 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 // wanted reports whether a unit is looked at, and begins what is yielded of it.
 func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
 	t := index.Text{Ref: u.Seq.Ref(), Revision: u.Revision, N: u.N}
+	if u.Of == entry.PartMore {
+		return t, false
+	}
+	if (u.Of == entry.PartRequest || u.Of == entry.PartResponse) && s.current && s.foreign(u.N) {
+		return t, false // no conversation, so nothing of it is for an agent
+	}
 	if s.requests[u.N] || s.answers[u.N] && (u.Of == entry.PartAnswer || u.Of == entry.PartResponse) {
 		return t, false
 	}
@@ -249,12 +274,28 @@ func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
 	return t, false
 }
 
+// foreign reports whether a request is of no kind that is known, such as one for a credential.
+func (s *source) foreign(n int) bool {
+	x := s.pool.Exchange(n)
+	return x == nil || x.Request.Type == ""
+}
+
+// pending reports whether an answer is not recorded.
+func (s *source) pending() bool {
+	for i := range s.pool.Exchanges {
+		if x := &s.pool.Exchanges[i]; x.Response == nil && !s.requests[x.Request.N] {
+			return true
+		}
+	}
+	return false
+}
+
 // older reports whether requests of conversations were recorded without what this version says of them.
 func (s *source) older() bool {
 	for i := range s.pool.Exchanges {
 		x := &s.pool.Exchanges[i]
 		switch x.Request.Type {
-		case provider.TypeMessages, provider.TypeResponses, provider.TypeChat, provider.TypeGenerate:
+		case provider.TypeMessages, provider.TypeResponses, provider.TypeChat, provider.TypeGenerate, provider.TypeCompletions:
 			if x.Relation == nil && x.Request.Body != nil && !s.strange(x.Request.N) {
 				return true
 			}
@@ -300,10 +341,28 @@ func (s *source) read(u *pool.Unit) ([]provider.Text, error) {
 		a, err := s.r.Answer(s.ctx, u.N)
 		return a.Texts(), err
 	case entry.PartRequest, entry.PartResponse:
+		if err := s.opaque(u); err != nil {
+			return nil, err
+		}
 		text, err := s.whole(u)
-		return []provider.Text{{Text: text}}, err
+		if err != nil {
+			return nil, err
+		}
+		return []provider.Text{{Text: text}}, nil
 	}
 	return nil, index.ErrUnsupported
+}
+
+// opaque refuses a body that is not understood only because it ended early: there may be reasoning or system text in it.
+func (s *source) opaque(u *pool.Unit) error {
+	x := s.pool.Exchange(u.N)
+	switch {
+	case x == nil:
+		return ErrNotRecorded
+	case u.Of == entry.PartRequest && x.Request.Partial, u.Of == entry.PartResponse && x.Response != nil && x.Response.End != entry.EndComplete:
+		return index.ErrUnsupported
+	}
+	return nil
 }
 
 // message reads a unit's message from the request in which it first passed, and of that no more than the message: a
@@ -374,7 +433,11 @@ func (s *source) whole(u *pool.Unit) (string, error) {
 	}
 	body, err := s.r.decoded(s.ctx, b, headers)
 	if err != nil && b != nil {
-		body, err = s.r.store.Body(s.ctx, s.r.session, *b)
+		// Plain text that is said to be compressed is still text; anything else hides what is in it.
+		raw, rawErr := s.r.store.Body(s.ctx, s.r.session, *b)
+		if rawErr == nil && utf8.Valid(raw) {
+			return string(raw), nil
+		}
 	}
 	return strings.ToValidUTF8(string(body), "\uFFFD"), err
 }

@@ -57,11 +57,13 @@ func (s *shelf) request(how entry.Relating, parent int, message string) entry.Se
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.append(
+	answered := s.append(
 		&entry.Request{N: s.n, Provider: "anthropic", Type: provider.TypeMessages, Method: "POST", Path: "/v1/messages", Body: &body},
 		&entry.Relation{N: s.n, Thread: "t1", How: how, Parent: parent, Messages: 2*s.n - 1},
 		&entry.Unit{N: s.n, Of: entry.PartMessage, Thread: "t1", Role: "user", At: "/messages/0", Offset: int64(len(head)), Length: int64(len(message))},
+		&entry.Response{N: s.n, Status: 200, End: entry.EndComplete},
 	)
+	return answered - 1
 }
 
 func (s *shelf) open() *ambit.Recording {
@@ -179,7 +181,7 @@ func TestHandles(t *testing.T) {
 	for ref, status := range map[string]string{
 		handle: "found", seq.Ref(): "found", rec.Handle([]byte("another key"), seq): "not_authorized", rec.Handle(key, seq-1): "not_authorized",
 		seq.Ref() + ".aaaaaaaa": "not_authorized", handle[:len(handle)-1]: "not_authorized", strings.ToUpper(handle): "not_authorized",
-		(seq + 1).Ref() + handle[strings.IndexByte(handle, '.'):]: "not_authorized",
+		(seq + 2).Ref() + handle[strings.IndexByte(handle, '.'):]: "not_authorized",
 	} {
 		a := rec.Read(t.Context(), key, ambit.Reading{Ref: ref})
 		if string(a.Status) != status || (status == "found") != (len(a.Results) > 0) {
@@ -206,6 +208,9 @@ func TestNoProof(t *testing.T) {
 		},
 		"a unit that is longer than its body": func(s *shelf) {
 			s.append(&entry.Unit{N: 1, Of: entry.PartMessage, At: "/messages/0", Offset: 10, Length: 10_000})
+		},
+		"an answer that is under way": func(s *shelf) {
+			s.append(&entry.Request{N: 2, Provider: "anthropic", Type: provider.TypeMessages}, &entry.Relation{N: 2, Thread: "t1", How: entry.Extends, Parent: 1})
 		},
 		"a kind that is not known": func(s *shelf) {
 			s.append(&entry.Unit{N: 1, Of: entry.PartMessage, At: "/messages/0", Offset: 13, Length: 33, Unknown: true})

@@ -41,7 +41,7 @@ func fullHome(t *testing.T) string {
 				Arrived: at, Partial: true, Body: &bodies[0],
 			}},
 			{&entry.Relation{
-				N: 1, Thread: "t1", Parent: 7, How: entry.Agent, Evidence: "argument", Owner: 2, Call: "c1", About: 3, Key: "messages", Messages: 2,
+				N: 1, Thread: "t1", Parent: 7, How: entry.Agent, Evidence: "argument", Owner: 2, Call: "c1", Alias: "anthropic:x-session-id:b", About: 3, Key: "messages", Messages: 2,
 				Chain: "00", Tools: true,
 			}, &entry.Unit{
 				N: 1, Of: entry.PartAnswer, Thread: "t1", Role: "assistant", Calls: []string{"c1"}, Results: []string{"c0"}, Name: "msg_1", Whole: true,
@@ -102,7 +102,8 @@ func talkHome(t *testing.T, d *journal.Dir) {
 		&entry.Unit{
 			N: 1, Of: entry.PartMessage, Thread: "t1", Role: "user", At: "/messages/0", Offset: int64(at), Length: int64(len(message)), Element: "00",
 		})
-	if err := errors.Join(err, unlock(), ambit.Fork(ctx, d, first.ID, 4, entry.Session{ID: "f-fork"})); err != nil {
+	_, answered := d.Append(ctx, first.ID, &entry.Response{N: 1, Status: 200, End: entry.EndComplete})
+	if err := errors.Join(err, answered, unlock(), ambit.Fork(ctx, d, first.ID, 4, entry.Session{ID: "f-fork"})); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,11 +63,15 @@ func (e *env) exportPublic(ctx context.Context, d *journal.Dir, name string, to 
 	first := err
 	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
+	printed := make(map[[sha256.Size]byte]bool)
 	for text, err := range rec.Texts(ctx, ambit.AllBranches) {
+		sum := sha256.Sum256([]byte(text.Text))
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case err == nil && printed[sum]:
 		case err == nil:
+			printed[sum] = true
 			if err := enc.Encode(publicText{text.Ref, text.Revision, text.N, text.Field, text.Text}); err != nil {
 				return err
 			}

@@ -49,8 +49,8 @@ func newFork(e *env) *cobra.Command {
 					return misused("%q is not an entry such as e12 or a request such as #3", ref)
 				}
 			}
-			if tagged && strings.Trim(tag, ".") == "" || len(tag) > 64 || strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
-				return misused("a tag is 1 to 64 printable characters without spaces and slashes, and not only dots; %q is none", tag)
+			if tagged && strings.Trim(tag, ".") == "" || len(tag) > 64 || strings.Trim(tag, plainTag) != "" {
+				return misused("a tag is 1 to 64 letters, digits and -._~, as they stand in a URL, and not only dots; %q is none", tag)
 			}
 			f, err := e.fork(c.Context(), args[0], ref, title, tag)
 			if err != nil {
@@ -69,6 +69,9 @@ func newFork(e *env) *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
+
+// plainTag are the characters that mean themselves in a URL's path.
+const plainTag = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
 // numberOf reads #3; 0 when it is something else.
 func numberOf(ref string) int {

@@ -43,7 +43,9 @@ func (e *env) printTalk(ctx context.Context, d *journal.Dir, name, thread string
 	t := &talk{env: e, rec: rec, pool: p, full: full, units: make(map[int][]*pool.Unit)}
 	t.requests, t.answers = p.Behind()
 	for i := range p.Units {
-		t.units[p.Units[i].N] = append(t.units[p.Units[i].N], &p.Units[i])
+		if u := &p.Units[i]; u.Of != entry.PartMore {
+			t.units[u.N] = append(t.units[u.N], u)
+		}
 	}
 	found := false
 	if thread == "" {

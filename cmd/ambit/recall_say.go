@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"unicode/utf8"
 
 	"ambit"
 	"ambit/internal/index"
+
+	"golang.org/x/term"
 )
 
 // printAnswer prints an answer for people, unless it is a refusal.
@@ -57,9 +60,19 @@ func (e *env) printFound(a ambit.Recalled) {
 			text += "…"
 		}
 		for i, line := range strings.Split(text, "\n") {
-			fmt.Fprintf(e.out, "%s #%d %s:%d: %s\n", r.Ref, r.N, r.Field, r.StartLine+i, printable(line))
+			fmt.Fprintf(e.out, "%s #%d %s:%d: %s\n", r.Ref, r.N, printable(r.Field), r.StartLine+i, printable(line))
 		}
 	}
+}
+
+// onTerminal reports whether standard output is a terminal.
+func (e *env) onTerminal() bool {
+	to := e.out
+	if o, ok := to.(*output); ok {
+		to = o.to
+	}
+	f, ok := to.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (e *env) printRead(a ambit.Recalled) {
@@ -67,7 +80,15 @@ func (e *env) printRead(a ambit.Recalled) {
 		if len(a.Results) > 1 {
 			e.say("%s %s, from line %d:", r.Ref, r.Field, r.StartLine)
 		}
-		fmt.Fprintln(e.out, strings.TrimSuffix(r.Text, "\n"))
+		text := strings.TrimSuffix(r.Text, "\n")
+		if e.onTerminal() { // where what is recorded may not move the cursor; anywhere else it is exact
+			lines := strings.Split(text, "\n")
+			for i := range lines {
+				lines[i] = printable(lines[i])
+			}
+			text = strings.Join(lines, "\n")
+		}
+		fmt.Fprintln(e.out, text)
 	}
 }
 

@@ -416,7 +416,7 @@ func opening(r Request, of Relation) string {
 	var all []string
 	for i := range min(len(r.Elements), maxFirst) {
 		said := strings.TrimSpace(r.Read(i).Said)
-		if said = said[:min(len(said), maxOpening)]; said != "" && of == Root {
+		if said = strings.Clone(said[:min(len(said), maxOpening)]); said != "" && of == Root {
 			return said
 		}
 		all = append(all, said)
