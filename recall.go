@@ -280,10 +280,11 @@ func (s *source) foreign(n int) bool {
 	return x == nil || x.Request.Type == ""
 }
 
-// pending reports whether an answer is not recorded.
+// pending reports whether an answer is not recorded that may hold public text.
 func (s *source) pending() bool {
 	for i := range s.pool.Exchanges {
-		if x := &s.pool.Exchanges[i]; x.Response == nil && !s.requests[x.Request.N] {
+		x := &s.pool.Exchanges[i]
+		if x.Response == nil && !s.requests[x.Request.N] && (x.Relation != nil || s.strange(x.Request.N)) {
 			return true
 		}
 	}
