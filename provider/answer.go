@@ -284,7 +284,8 @@ func (d *Draft) Answer() Answer {
 			c.args = quote(c.pieces.text)
 			a.Unknown = a.Unknown || JSON(c.empty).HoldsText()
 		}
-		a.Calls = append(a.Calls, Call{ID: c.id, Name: c.name, Args: c.args})
+		call := Call{ID: c.id, Name: c.name, Args: c.args}
+		a.Calls, a.Unknown = append(a.Calls, call), a.Unknown || call.broken()
 	}
 	for _, other := range d.others {
 		a.Others = append(a.Others, string(other.text))

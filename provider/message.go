@@ -27,6 +27,7 @@ func (m *Message) AddCall(field, id, name string, args JSON, free bool) {
 		c.Args = Arguments(args)
 	}
 	m.Calls = append(m.Calls, c)
+	m.Unknown = m.Unknown || c.broken()
 	m.Texts = append(m.Texts, c.Texts(field)...)
 }
 
@@ -89,9 +90,12 @@ func innerJSON(text string) ([]byte, bool) {
 	return inner, s.err == nil
 }
 
-// Texts returns the call's public texts, when its arguments stand at field: all of them where they are a string, or
+// Texts returns the call's public texts, when its arguments stand at field: all of them where they are free text, or
 // else the members that are strings.
 func (c Call) Texts(field string) []Text {
+	if c.broken() {
+		return nil
+	}
 	if text := JSON(c.Args).Text(); text != "" {
 		return []Text{{field, SaidArgument, text}}
 	}
@@ -102,6 +106,17 @@ func (c Call) Texts(field string) []Text {
 		}
 	}
 	return texts
+}
+
+// broken reports whether the arguments begin like JSON and are none, because they broke off or repeat a name: then there
+// may be deeper arguments among them, which are not public.
+func (c Call) broken() bool {
+	text := strings.TrimLeft(JSON(c.Args).Text(), " \t\r\n")
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	_, whole := innerJSON(text) // free text that is whole JSON is text
+	return !whole
 }
 
 // PointerName escapes the name of a member for a JSON pointer.

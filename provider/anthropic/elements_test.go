@@ -111,7 +111,8 @@ var rich = []providertest.Exchange{
 		Answer: `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_3","name":"read","input":{}}}` + "\n\n" +
 			`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"path\": \"c"}}` + "\n\n",
 		Response: provider.Response{Answer: provider.Answer{
-			Calls: []provider.Call{{ID: "toolu_3", Name: "read", Args: []byte(`"{\"path\": \"c"`)}},
+			Unknown: true,
+			Calls:   []provider.Call{{ID: "toolu_3", Name: "read", Args: []byte(`"{\"path\": \"c"`)}},
 		}},
 	},
 	{

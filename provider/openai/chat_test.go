@@ -61,7 +61,8 @@ var richChat = []providertest.Exchange{
 		Answer: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"n","arguments":"{\"x\":1}"}}]}}]}` + "\n\n" +
 			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"n","arguments":"{\"x\""}}]}}]}` + "\n\n",
 		Response: provider.Response{Answer: provider.Answer{
-			Calls: []provider.Call{{ID: "a", Name: "n", Args: []byte(`{"x":1}`)}, {ID: "b", Name: "n", Args: []byte(`"{\"x\""`)}},
+			Unknown: true,
+			Calls:   []provider.Call{{ID: "a", Name: "n", Args: []byte(`{"x":1}`)}, {ID: "b", Name: "n", Args: []byte(`"{\"x\""`)}},
 		}},
 	},
 	{
