@@ -64,13 +64,19 @@ func parseRoute(target string) (route, error) {
 		}
 		value, after, deeper := strings.Cut(tail, "/")
 		plain, err := url.PathUnescape(value)
-		if err != nil || value == "" {
+		if err != nil {
+			break
+		}
+		if head == "s" && value == "" {
+			return to, refuse(http.StatusBadRequest, "the URL names no session: after /s/ comes a NAME")
+		}
+		if value == "" {
 			break
 		}
 		if head == "t" {
 			to.token = plain
 		} else if to.tag = plain; len(plain) > maxTag || strings.ContainsFunc(plain, unprintable) {
-			return to, refuse(http.StatusBadRequest, "a tag is at most %d printable characters", maxTag)
+			return to, refuse(http.StatusBadRequest, "NAME in /s/NAME is 1 to %d printable ASCII characters", maxTag)
 		}
 		rest, more = after, deeper
 	}

@@ -32,7 +32,7 @@ func newFork(e *env) *cobra.Command {
 		Short: "Begin a session that goes on from an entry of another",
 		Long: "Begin a session that goes on from an entry of another: it holds everything up to there, and the other stays as it is.\n" +
 			"A REF is an entry, such as e12, or a request with its answer, such as #3; without one the fork begins at the end.\n" +
-			"With --tag, an agent whose base URL ends in /s/TAG goes on in the fork.\n\n" + sessionHelp,
+			"With --tag, an agent goes on in the fork whose base URL has /s/TAG behind the provider's name; without, none does.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return misused("fork: name a SESSION, or last")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"ambit"
 	"ambit/entry"
 	"ambit/journal"
 )
@@ -81,7 +82,7 @@ func (e *env) session(ctx context.Context, d *journal.Dir, arg string) (string, 
 		return found[0], nil
 	}
 	for _, s := range slices.Backward(all) {
-		if arg != "" && title(ctx, d, s) == arg {
+		if arg != "" && called(ctx, d, s, arg) {
 			return s, nil
 		}
 	}
@@ -92,14 +93,11 @@ func (e *env) session(ctx context.Context, d *journal.Dir, arg string) (string, 
 	return "", &hintError{fmt.Errorf("%d sessions begin with %q", len(found), arg), hint}
 }
 
-// title is a session's title; empty when it has none, or none can be read.
-func title(ctx context.Context, d *journal.Dir, name string) string {
-	if f, err := d.First(ctx, name); err == nil {
-		if first, ok := f.Fact.(*entry.Session); ok {
-			return first.Title
-		}
-	}
-	return ""
+// called reports whether a session has a title, or is reached by a tag.
+func called(ctx context.Context, d *journal.Dir, name, arg string) bool {
+	f, err := d.First(ctx, name)
+	first, ok := f.Fact.(*entry.Session)
+	return err == nil && ok && (first.Title == arg || first.Key == ambit.TagKey(arg))
 }
 
 // one opens the store for reading and finds one session in it. The caller closes the store.

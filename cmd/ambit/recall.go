@@ -49,8 +49,8 @@ func newSearch(e *env) *cobra.Command {
 		Use:   "search SESSION TEXT",
 		Short: "Find where a text first passed, literally and with its case",
 		Long: "Find where a text first passed: in what the user and the assistant said, in what tools gave back, and in the string\n" +
-			"arguments of calls. The text is looked for literally, with its case. That it is not there is proven only when the\n" +
-			"answer says complete-miss. A TEXT that begins with a hyphen goes behind --.\n\n" + sessionHelp,
+			"arguments of calls; no system prompt, no reasoning, and only with --branches all what was left behind. The text is\n" +
+			"looked for literally, with its case. That it is not there is proven only when the answer says complete-miss (not there). A TEXT that begins with a hyphen goes behind --.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return misused("search: takes a SESSION and one TEXT, not %s; quote a TEXT that has spaces", plural(len(args), "argument", "arguments"))

@@ -20,6 +20,8 @@ func (e *env) printAnswer(q question, a ambit.Recalled) {
 		e.printFound(a)
 	}
 	switch {
+	case a.Status == index.CompleteMiss && q.flags.branches == "current":
+		e.say("not there: all public text of the current branch was searched")
 	case a.Status == index.CompleteMiss:
 		e.say("not there: all public text was searched")
 	case a.Cursor != "" && q.reading == nil:
@@ -138,7 +140,8 @@ func (e *env) unread(q question, r index.Reason) (why, hint string) {
 		return "the REF is empty: name an entry, such as e12", entries
 	case index.NotInCapture:
 		if q.reading.Branches == ambit.CurrentBranch {
-			entries += "; --branches all reads what was left behind, too"
+			entries += "; --branches all reads what was left behind by going back, too"
+			return fmt.Sprintf("no text of the current branch of session %q has the ref %q", q.session, ref), entries
 		}
 		return fmt.Sprintf("no text of session %q has the ref %q", q.session, ref), entries
 	case index.RevisionMismatch:

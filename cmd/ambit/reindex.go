@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"ambit/internal/pool"
+	"ambit/journal"
 
 	"github.com/spf13/cobra"
 )
@@ -25,14 +26,17 @@ func newReindex(e *env) *cobra.Command {
 		Long:  "Delete the derived state of all or some sessions and fold it again from their journals.\n\n" + sessionHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := e.reindex(c.Context(), args)
-			if err != nil {
+			if err != nil && report.Sessions == 0 {
 				return err
 			}
 			if asJSON {
-				return e.printJSON(report)
+				if failed := e.printJSON(report); failed != nil {
+					return failed
+				}
+			} else {
+				fmt.Fprintf(e.out, "%s, %s folded again\n", plural(report.Sessions, "session", "sessions"), plural(report.Entries, "entry", "entries"))
 			}
-			fmt.Fprintf(e.out, "%s, %s folded again\n", plural(report.Sessions, "session", "sessions"), plural(report.Entries, "entry", "entries"))
-			return nil
+			return err
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -55,20 +59,31 @@ func (e *env) reindex(ctx context.Context, args []string) (reindexReport, error)
 	}
 	bar := e.progress("folding")
 	defer bar.end()
+	var failed error
 	for _, name := range names {
-		p, err := pool.Fresh(ctx, d, name)
-		if err != nil {
-			return report, e.damaged(err) // what was derived before stays as it was
+		entries, err := fold(ctx, d, name)
+		switch {
+		case ctx.Err() != nil:
+			return report, ctx.Err()
+		case err != nil && failed == nil:
+			failed = fmt.Errorf("session %s: %w", name, err) // what was derived of it before stays as it was
+		case err == nil:
+			report.Sessions++
+			report.Entries += entries
 		}
-		if err := d.DropDerived(name); err != nil {
-			return report, err
-		}
-		if err := pool.Store(d, name, p); err != nil {
-			return report, err
-		}
-		report.Sessions++
-		report.Entries += int(p.Seq)
 		bar.at(0, "%s", plural(report.Sessions, "session", "sessions"))
 	}
-	return report, nil
+	return report, e.damaged(failed)
+}
+
+// fold makes a session's derived state again, and returns of how many entries.
+func fold(ctx context.Context, d *journal.Dir, name string) (int, error) {
+	p, err := pool.Fresh(ctx, d, name)
+	if err != nil {
+		return 0, err
+	}
+	if err := d.DropDerived(name); err != nil {
+		return 0, err
+	}
+	return int(p.Seq), pool.Store(d, name, p)
 }

@@ -69,5 +69,21 @@ func (p *Pool) follow(ctx context.Context, d *journal.Dir, session string) error
 	if !known {
 		return errOther
 	}
-	return nil
+	return p.shared(ctx, d, session)
+}
+
+// shared reports what is wrong with the entry from which a session goes on: without it nothing vouches for what was
+// folded of those before it.
+func (p *Pool) shared(ctx context.Context, d *journal.Dir, session string) error {
+	from := p.Session.From
+	if from == nil {
+		return nil
+	}
+	for f, err := range d.Read(ctx, session, from.Seq-1) {
+		if err == nil && f.Sum != from.Sum {
+			err = errOther
+		}
+		return err
+	}
+	return errOther
 }
