@@ -113,5 +113,5 @@ func isBase64(text string) bool {
 // isData reports whether a text is a file in the form of a URL.
 func isData(text string) bool {
 	const longest = 128 // of what stands before the data
-	return strings.HasPrefix(text, "data:") && strings.Contains(text[:min(len(text), longest)], ";base64,")
+	return strings.HasPrefix(text, "data:") && strings.Contains(text[:min(len(text), longest)], ";base64,") && !strings.ContainsAny(text, " \t\r\n")
 }

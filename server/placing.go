@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+
 	"ambit"
 	"ambit/internal/thread"
 	"ambit/provider"
@@ -61,6 +63,19 @@ func wireOf(x *exchange) string {
 		}
 	}
 	return ""
+}
+
+// unread reports whether a body says something where its messages should be that is none.
+func (a *asking) unread() bool {
+	if len(a.elements.Messages) > 0 {
+		return false
+	}
+	for _, v := range provider.JSON(a.body).Find("messages", "input", "contents", "prompt") {
+		if v = bytes.TrimSpace(v); len(v) > 0 && string(v) != "null" && string(v) != "[]" && string(v) != `""` {
+			return true
+		}
+	}
+	return false
 }
 
 // message reads one of the request's messages, once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -48,8 +49,14 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 	}
 	x.thread = f.Thread
 	w.facts = append(w.facts, f)
+	if f.How == entry.Count {
+		return // what is only counted is said to nobody
+	}
+	if a.unread() {
+		w.facts = append(w.facts, &entry.Unit{N: x.n, Of: entry.PartMessage, Thread: f.Thread, Unknown: true})
+	}
 	if f.How == entry.Rewind {
-		w.forgetBelow(f.Thread, s.below(p.Parent))
+		w.forgetBeside(f.Thread, s.above(p.Parent))
 	}
 	for i, el := range a.elements.Messages {
 		if held(i) || w.known[known{f.Thread, el.Hash}] != 0 {
@@ -79,10 +86,10 @@ func (s *space) heldBy(parent int, hashes []thread.Hash) func(i int) bool {
 	return func(i int) bool { return held[hashes[i]] }
 }
 
-// below are the numbers of the requests that go on from a node.
-func (s *space) below(at int) map[int]bool {
+// above are the numbers of a node's request and of all that it goes on from.
+func (s *space) above(at int) map[int]bool {
 	numbers := make(map[int]bool)
-	for _, node := range s.index.Below(at) {
+	for _, node := range s.index.Above(at) {
 		numbers[s.number(node)] = true
 	}
 	return numbers
@@ -99,7 +106,7 @@ func (s *space) number(at int) int {
 // repeats reports whether a message is an answer that was recorded: the parent's, or that of the request whose answer
 // made the message's first call.
 func (s *space) repeats(m provider.Message, parent int, key string) bool {
-	if m.Role != "assistant" && m.Role != "model" || len(m.Results) > 0 {
+	if m.Role != "assistant" && m.Role != "model" || len(m.Results) > 0 || m.Unknown {
 		return false
 	}
 	from := parent
@@ -232,7 +239,10 @@ func answerUnits(x *exchange, body []byte, a provider.Answer) []entry.Fact {
 	}
 	if len(a.Texts()) == 0 && len(a.Calls) == 0 && a.ID == "" && !a.Unknown && !a.Whole {
 		if json.Valid(body) || streamed(x, body) {
-			return nil
+			if x.at == nil || x.q.Type == provider.TypeCountTokens || x.status != http.StatusOK || len(body) < len(`{"a":1}`) {
+				return nil
+			}
+			return []entry.Fact{&entry.Unit{N: x.n, Of: entry.PartAnswer, Thread: x.thread, Role: "assistant", Unknown: true}}
 		}
 		return []entry.Fact{&entry.Unit{N: x.n, Of: entry.PartResponse, Thread: x.thread, Length: int64(len(x.response.bytes))}}
 	}

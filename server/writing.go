@@ -74,10 +74,11 @@ func (w *writing) learn(h known, n int) {
 	}
 }
 
-// forgetBelow forgets what was said on a branch of a thread that is left behind, so that it is new when it is said again.
-func (w *writing) forgetBelow(thread string, requests map[int]bool) {
+// forgetBeside forgets what was said in a thread beside the way that is gone on from, so that it is new when it is said
+// again: it may have been left behind.
+func (w *writing) forgetBeside(thread string, way map[int]bool) {
 	for h, n := range w.known {
-		if h.thread == thread && requests[n] {
+		if h.thread == thread && !way[n] {
 			w.gone[h] = n
 			delete(w.known, h)
 		}

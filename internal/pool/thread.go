@@ -44,112 +44,144 @@ func ThreadName(n int) string { return "t" + strconv.Itoa(n) }
 // Behind returns the numbers of the requests that rewinds left behind, and of those whose answers alone they did. What a
 // rewind goes back to is gone on from again; a branch that goes on after a rewind is not behind: then both are alive.
 func (p *Pool) Behind() (requests, answers map[int]bool) {
-	b := branches{
-		requests: make(map[int]bool), answers: make(map[int]bool),
-		relations: make(map[int]*entry.Relation), children: make(map[int][]int), agents: make(map[int][]int), newest: make(map[int]int),
-	}
-	for i := range p.Exchanges {
-		if r := p.Exchanges[i].Relation; r != nil && r.How != entry.Count {
-			b.relations[r.N] = r
-		}
-	}
-	for i := len(p.Exchanges) - 1; i >= 0; i-- {
-		r := b.relations[p.Exchanges[i].Request.N]
+	b := newBranches(p)
+	for i := range b.nodes {
+		n := &b.nodes[i]
 		switch {
-		case r == nil:
-			continue
-		case r.Parent != 0:
-			b.children[r.Parent] = append(b.children[r.Parent], r.N)
-		case r.Owner != 0:
-			b.agents[r.Owner] = append(b.agents[r.Owner], r.N)
-		}
-		b.newest[r.N] = max(b.newest[r.N], r.N)
-		b.newest[r.Parent] = max(b.newest[r.Parent], b.newest[r.N])
-	}
-	for i := range p.Exchanges {
-		if r := b.relations[p.Exchanges[i].Request.N]; r != nil && r.How == entry.Rewind {
-			b.rewind(r)
+		case n.relation == nil || n.parent < 0:
+		case n.relation.How == entry.Rewind:
+			b.rewind(i)
+		case n.relation.Messages > b.nodes[n.parent].messages():
+			b.nodes[n.parent].silent = false // it holds the answer again
 		}
 	}
-	return b.requests, b.answers
+	requests, answers = make(map[int]bool), make(map[int]bool)
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.left {
+			requests[n.relation.N] = true
+		} else if n.silent {
+			answers[n.relation.N] = true
+		}
+	}
+	return requests, answers
 }
 
-// branches is what Behind finds out.
+// branches are a session's requests as a tree. Requests are named by their place in it, so that a long session with many
+// rewinds takes no longer than it must.
 type branches struct {
-	requests, answers map[int]bool
-	relations         map[int]*entry.Relation
-	children          map[int][]int // of a request, newest first
-	agents            map[int][]int // first requests of the sub-agents that work for it
-	newest            map[int]int   // of a request and all that go on from it
+	nodes []branch
+	walk  int // number of the walk, so that nodes need not be unmarked
 }
 
-// rewind leaves behind what goes on from where a rewind goes back to, and every other branch that has grown beside the
-// way there.
-func (b *branches) rewind(r *entry.Relation) {
-	way := make(map[int]bool)
-	for n := r.Parent; n != 0 && b.relations[n] != nil && !way[n]; n = b.relations[n].Parent {
-		way[n] = true
-		delete(b.requests, n)
-		delete(b.answers, n)
+// branch is one request in the tree.
+type branch struct {
+	relation *entry.Relation // nil when it is in none
+	parent   int             // -1 for none
+	place    int             // the first request that holds the messages of this one, which repeats it
+	twin     bool            // it holds the same messages as its parent
+	children []int           // what goes on from it
+	agents   []int           // the first requests of the sub-agents that work for it
+	newest   int             // of it and all that go on from it
+	left     bool            // behind
+	silent   bool            // its answer is
+	walked   int             // in which walk it was on the way
+}
+
+func (b *branch) messages() int {
+	if b.relation == nil {
+		return 0
 	}
+	return b.relation.Messages
+}
+
+func newBranches(p *Pool) *branches {
+	b := &branches{nodes: make([]branch, len(p.Exchanges))}
+	at := make(map[int]int, len(p.Exchanges))
+	for i := range p.Exchanges {
+		n := &b.nodes[i]
+		n.parent, n.place, n.newest = -1, i, i
+		r := p.Exchanges[i].Relation
+		if r == nil || r.How == entry.Count {
+			continue
+		}
+		n.relation, at[r.N] = r, i
+		if parent, ok := at[r.Parent]; ok && r.Parent != 0 {
+			n.parent = parent
+			if n.twin = r.Chain != "" && r.Chain == b.nodes[parent].relation.Chain; n.twin {
+				n.place = b.nodes[parent].place
+			}
+			b.nodes[parent].children = append(b.nodes[parent].children, i)
+		} else if owner, ok := at[r.Owner]; ok && r.Owner != 0 {
+			b.nodes[owner].agents = append(b.nodes[owner].agents, i)
+		}
+	}
+	for i := len(b.nodes) - 1; i >= 0; i-- {
+		if parent := b.nodes[i].parent; parent >= 0 {
+			b.nodes[parent].newest = max(b.nodes[parent].newest, b.nodes[i].newest)
+		}
+	}
+	return b
+}
+
+// rewind leaves behind what goes on from where a rewind goes back to, or from a repetition of that, and every other
+// branch that has grown beside the way there.
+func (b *branches) rewind(r int) {
+	b.walk++
+	target := b.nodes[r].parent
+	for n, next := target, r; n >= 0; n, next = b.nodes[n].parent, n {
+		b.nodes[n].walked, b.nodes[n].left = b.walk, false
+		if !b.nodes[next].twin { // what the way goes on from was answered as it says
+			b.nodes[n].silent = false
+		}
+	}
+	place := b.nodes[target].place
 	alive := false
-	for n := range way {
-		for _, c := range b.children[n] {
+	for n := target; n >= 0; n = b.nodes[n].parent {
+		here := b.nodes[n].place == place
+		for _, c := range b.nodes[n].children {
+			child := &b.nodes[c]
 			switch {
-			case c >= r.N || way[c] || b.repeats(c, n) || n != r.Parent && !b.repeats(n, r.Parent) && len(b.children[c]) == 0:
-			case b.newest[c] > r.N:
-				alive = alive || n == r.Parent
+			case c >= r || child.walked == b.walk || child.twin || !here && len(child.children) == 0:
+			case child.newest > r:
+				alive = alive || n == target
 			default:
 				b.leave(c)
 			}
 		}
 	}
-	// The repetitions of a request are one place with it.
-	for _, twin := range b.twins(r.Parent) {
-		for _, c := range b.children[twin] {
-			if c < r.N && !way[c] && !b.repeats(c, twin) && b.newest[c] <= r.N {
-				b.leave(c)
-			}
-		}
-	}
-	parent := b.relations[r.Parent]
-	if !alive && parent != nil && parent.Messages >= r.Messages {
-		b.answers[r.Parent] = true
-		for _, c := range b.agents[r.Parent] {
+	b.leaveTwins(place, r)
+	n := &b.nodes[target]
+	if !alive && n.messages() >= b.nodes[r].messages() {
+		n.silent = true
+		for _, c := range n.agents {
 			b.leave(c)
 		}
 	}
 }
 
-// repeats reports whether two requests hold the same messages, one of which follows the other.
-func (b *branches) repeats(n, parent int) bool {
-	x, y := b.relations[n], b.relations[parent]
-	return x != nil && y != nil && x.Chain != "" && x.Chain == y.Chain
-}
-
-// twins are a request and all that repeat it, or that it repeats.
-func (b *branches) twins(n int) []int {
-	for b.relations[n] != nil && b.repeats(n, b.relations[n].Parent) {
-		n = b.relations[n].Parent
-	}
-	all := []int{n}
-	for i := 0; i < len(all); i++ {
-		for _, c := range b.children[all[i]] {
-			if b.repeats(c, all[i]) {
-				all = append(all, c)
+// leaveTwins leaves behind what went on, before a rewind, from a request and from all that repeat it, beside the way.
+func (b *branches) leaveTwins(place, r int) {
+	twins := []int{place}
+	for i := 0; i < len(twins); i++ {
+		for _, c := range b.nodes[twins[i]].children {
+			child := &b.nodes[c]
+			switch {
+			case child.twin && c < r:
+				twins = append(twins, c)
+			case c < r && child.walked != b.walk && child.newest <= r:
+				b.leave(c)
 			}
 		}
 	}
-	return all
 }
 
 // leave leaves a request behind, all that go on from it, and who works for them.
 func (b *branches) leave(n int) {
 	left := []int{n}
 	for i := 0; i < len(left); i++ {
-		if n := left[i]; !b.requests[n] {
-			b.requests[n] = true
-			left = append(append(left, b.children[n]...), b.agents[n]...)
+		if n := &b.nodes[left[i]]; !n.left {
+			n.left = true
+			left = append(append(left, n.children...), n.agents...)
 		}
 	}
 }

@@ -89,19 +89,11 @@ func (x *Index) grown(at int) bool {
 	return false
 }
 
-// Below are the nodes that go on from a node, from a repetition of it, or from one of these, with the sub-agents that
-// work for them.
-func (x *Index) Below(at int) []int {
+// Above are a node and all that it goes on from.
+func (x *Index) Above(at int) []int {
 	var all []int
-	for _, twin := range x.twins(at) {
-		for _, c := range x.onto(twin) {
-			all = append(all, int(c))
-		}
-	}
-	for i := 0; i < len(all); i++ {
-		for _, c := range x.nodes[all[i]].children {
-			all = append(all, int(c))
-		}
+	for ; at != None; at = int(x.nodes[at].parent) {
+		all = append(all, at)
 	}
 	return all
 }

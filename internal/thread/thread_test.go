@@ -415,8 +415,8 @@ func TestRegenerated(t *testing.T) {
 	s.answer("four")
 	s.request("k", "u1", "say=one", "u2", "say=zwei", "u5")
 	s.want("1 root", "2 extends 1 by chain", "3 again 2 by chain", "4 extends 2 by chain", "5 extends 4 by chain", "6 rewind 3 by chain")
-	if got := fmt.Sprint(s.index.Below(1)); got != "[3 5 4]" {
-		t.Errorf("below request 2 are %s", got)
+	if got := fmt.Sprint(s.index.Above(4)); got != "[4 3 1 0]" {
+		t.Errorf("above request 5 are %s", got)
 	}
 }
 
