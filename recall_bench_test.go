@@ -51,6 +51,7 @@ func long(tb testing.TB, requests, result int) (*journal.Dir, int64) {
 			&entry.Request{N: n, Provider: "anthropic", Type: provider.TypeMessages, Method: "POST", Path: "/v1/messages", Body: &b},
 			&entry.Relation{N: n, Thread: "t1", How: entry.Extends, Parent: n - 1, Messages: n + 1},
 			&entry.Unit{N: n, Of: entry.PartMessage, Thread: "t1", Role: "user", At: fmt.Sprintf("/messages/%d", n), Offset: int64(at), Length: int64(length)},
+			&entry.Response{N: n, Status: 200, End: entry.EndComplete},
 		)
 		if _, err := d.Append(ctx, "s", facts...); err != nil {
 			tb.Fatal(err)
