@@ -34,11 +34,8 @@ func OpenRecording(ctx context.Context, store *journal.Dir, session string) (*Re
 	if p == nil {
 		return nil, err
 	}
-	return &Recording{store: store, session: session, pool: p}, err
+	return &Recording{store: store, session: session, pool: p, torn: err != nil}, err
 }
-
-// Incomplete says that the session holds more than could be read, so that no search of it proves that a text is absent.
-func (r *Recording) Incomplete() { r.torn = true }
 
 // Last is the number of the newest request, 0 when there is none.
 func (r *Recording) Last() int { return r.pool.Last() }
@@ -135,14 +132,4 @@ func Family(name, method, path string) provider.Protocol {
 		}
 	}
 	return openai.Protocol{}
-}
-
-// Outcome is what came back for request n, the HTTP status of it, and whether all of it did.
-func (r *Recording) Outcome(ctx context.Context, n int) (a provider.Answer, status int, whole bool) {
-	x := r.pool.Exchange(n)
-	if x == nil || x.Response == nil {
-		return a, 0, false
-	}
-	a, err := r.Answer(ctx, n)
-	return a, x.Response.Status, err == nil && a.Whole && x.Response.End == entry.EndComplete
 }

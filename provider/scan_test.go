@@ -276,8 +276,8 @@ func TestPeek(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var members []string
 		space := rapid.SampledFrom([]string{"", " ", "\n\t"})
-		for range rapid.IntRange(0, 5).Draw(t, "members") {
-			name := rapid.SampledFrom([]string{`"a"`, `"b"`, `"\u0061b"`, `"ty\u0070e"`, `"{"`}).Draw(t, "name")
+		spelled := rapid.SampledFrom([]string{`"a"`, `"b"`, `"\u0061b"`, `"ty\u0070e"`, `"{"`}) // five names
+		for _, name := range rapid.SliceOfNDistinct(spelled, 0, 5, rapid.ID).Draw(t, "names") {
 			members = append(members, space.Draw(t, "s")+name+space.Draw(t, "s")+":"+space.Draw(t, "s")+rapid.SampledFrom(values).Draw(t, "value")+space.Draw(t, "s"))
 		}
 		body := space.Draw(t, "s") + "{" + strings.Join(members, ",") + "}" + space.Draw(t, "s")
@@ -285,7 +285,7 @@ func TestPeek(t *testing.T) {
 			t.Fatalf("%q is no JSON", body)
 		}
 		if _, ok := model([]byte(body)); !ok {
-			t.Skip("a name stands twice")
+			t.Fatalf("%q is not understood", body)
 		}
 		if got, want := peek([]byte(body), names), JSON(body).Find(names...); !reflect.DeepEqual(got, want) {
 			t.Fatalf("in %q found %q, want %q", body, got, want)

@@ -44,7 +44,7 @@ func (s *space) look(q thread.Request, p thread.Place) (more bool) {
 	simple := p.Parent != thread.None && p.Relation == thread.Extends && (q.Previous == "" || p.Evidence == thread.ByName)
 	var others []coming
 	for at, x := range s.live {
-		if !s.index.Pending(at) || wireIn(s.index.Node(at).Key) != wireIn(q.Key) {
+		if !s.index.Pending(at) || thread.Wire(s.index.Node(at).Key) != thread.Wire(q.Key) {
 			continue
 		}
 		c := coming{at: at, x: x, likely: s.alike(at, p.Parent)}
@@ -89,12 +89,6 @@ func (s *space) alike(at, other int) bool {
 	}
 	a, b := s.index.Node(at), s.index.Node(other)
 	return a.Key == b.Key && a.Chain == b.Chain
-}
-
-// wireIn is the part of a node's key that names the wire.
-func wireIn(key string) string {
-	wire, _, _ := strings.Cut(key, "/")
-	return wire
 }
 
 // learn tells the index of an answer what has come of it.

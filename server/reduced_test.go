@@ -76,7 +76,7 @@ func TestReduce(t *testing.T) {
 	type part struct {
 		f    *entry.Request
 		rec  *ambit.Recording
-		back []byte
+		back reply
 	}
 	var parts []part
 	for _, name := range names {
@@ -94,6 +94,11 @@ func TestReduce(t *testing.T) {
 			case *entry.Request:
 				parts = append(parts, part{f: fact, rec: rec})
 			case *entry.Response:
+				for i := range parts {
+					if parts[i].rec == rec && parts[i].f.N == fact.N {
+						parts[i].back.fact = fact
+					}
+				}
 				if fact.Body == nil {
 					continue
 				}
@@ -103,7 +108,7 @@ func TestReduce(t *testing.T) {
 				}
 				for i := range parts {
 					if parts[i].rec == rec && parts[i].f.N == fact.N {
-						parts[i].back, _ = provider.Decode(raw, fact.Headers["content-encoding"], maxDecoded)
+						parts[i].back.body, _ = provider.Decode(raw, fact.Headers["content-encoding"], maxDecoded)
 					}
 				}
 			}
@@ -142,10 +147,16 @@ func (run *reduced) lines() []byte {
 	return out.Bytes()
 }
 
+// reply is what came back for a request, and its body decoded.
+type reply struct {
+	fact *entry.Response
+	body []byte
+}
+
 // kept are headers that say whose a request is.
 var kept = append([]string{"x-claude-code-agent-id", "thread-id", "x-codex-parent-thread-id", "x-openai-subagent", "user-agent"}, sessionHeaders...)
 
-func (run *reduced) reduce(t *testing.T, f *entry.Request, rec *ambit.Recording, back []byte, at map[string]int) reducedExchange {
+func (run *reduced) reduce(t *testing.T, f *entry.Request, rec *ambit.Recording, back reply, at map[string]int) reducedExchange {
 	x := reducedExchange{Method: f.Method, Path: "/" + f.Provider + f.Path, Headers: map[string]string{}}
 	for _, name := range kept {
 		if v := f.Headers[name]; v != "" {
@@ -188,14 +199,17 @@ func (run *reduced) reduce(t *testing.T, f *entry.Request, rec *ambit.Recording,
 			}
 		}
 	}
-	a, status, whole := rec.Outcome(t.Context(), f.N)
-	x.Status, x.Broken = status, !whole
+	a, err := rec.Answer(t.Context(), f.N)
+	if back.fact != nil {
+		x.Status = back.fact.Status
+	}
+	x.Broken = err != nil || !a.Whole || back.fact == nil || back.fact.End != entry.EndComplete
 	if a.Text != "" || len(a.Calls) > 0 || a.ID != "" {
 		x.Answer = &reducedAnswer{ID: a.ID, Text: scramble(a.Text, mostText)}
 		for _, call := range a.Calls {
 			x.Answer.Calls = append(x.Answer.Calls, reducedCall{call.ID, call.Name, scrambleJSON(call.Args, "", false)})
 		}
-		for event := range provider.Events(back) {
+		for event := range provider.Events(back.body) {
 			var e struct {
 				Type string
 				Item json.RawMessage

@@ -200,9 +200,6 @@ func (e *env) ask(ctx context.Context, q question) (a ambit.Recalled, err error)
 		return a, err
 	}
 	damage := err
-	if damage != nil {
-		rec.Incomplete()
-	}
 	a = q.ask(rec, key)
 	if ctx.Err() != nil {
 		return ambit.Recalled{}, ctx.Err()

@@ -34,10 +34,9 @@ var ErrUnsupported = errors.New("unsupported shape of public text")
 
 // Capture is what may be searched and read: the public texts of one branch up to some entry.
 type Capture struct {
-	ID          string // names exactly these texts, across processes; a cursor continues only in its own capture
-	Key         []byte // secret, and never empty: cursors are authenticated with it
-	Texts       Texts
-	Unsupported int // texts that are not yielded at all, because their shape is not understood
+	ID    string // names exactly these texts, across processes; a cursor continues only in its own capture
+	Key   []byte // secret, and never empty: cursors are authenticated with it
+	Texts Texts
 }
 
 // The limits of one answer, which a caller can only lower, and other bounds.

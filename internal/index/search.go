@@ -202,7 +202,7 @@ func (s *search) end() Answer {
 	switch {
 	case s.at.has(lost):
 		a.Coverage, a.Reason = CoveragePartial, SourceUnavailable
-	case s.at.has(strange) || s.capture.Unsupported > 0:
+	case s.at.has(strange):
 		a.Coverage, a.Reason = CoveragePartial, UnsupportedShape
 	}
 	switch {

@@ -55,8 +55,6 @@ func TestSearch(t *testing.T) {
 func TestSearchStatus(t *testing.T) {
 	gone, odd := item{err: errGone}, item{err: fmt.Errorf("shape: %w", index.ErrUnsupported)}
 	hit, miss := at("e1", "/a", "needle"), at("e2", "/a", "hay")
-	strange := of(hit, miss)
-	strange.Unsupported = 1
 	for name, row := range map[string]struct {
 		c    index.Capture
 		text string
@@ -72,8 +70,6 @@ func TestSearchStatus(t *testing.T) {
 		"found, one odd":    {of(odd, hit), "needle", index.Found, index.CoveragePartial, index.UnsupportedShape},
 		"missed, one odd":   {of(miss, odd), "needle", index.Partial, index.CoveragePartial, index.UnsupportedShape},
 		"gone and odd":      {of(odd, gone, odd), "needle", index.Partial, index.CoveragePartial, index.SourceUnavailable},
-		"some not yielded":  {strange, "needle", index.Found, index.CoveragePartial, index.UnsupportedShape},
-		"missed, as before": {strange, "other", index.Partial, index.CoveragePartial, index.UnsupportedShape},
 		"empty":             {of(hit), "", index.Unavailable, index.CoverageUnknown, index.InvalidRequest},
 		"not UTF-8":         {of(hit), "nee\xff", index.Unavailable, index.CoverageUnknown, index.InvalidRequest},
 		"too long":          {of(hit), strings.Repeat("é", 8193), index.Unavailable, index.CoverageUnknown, index.InvalidRequest},

@@ -36,7 +36,7 @@ func (x *Index) asked(r Request) (Place, bool) {
 	most, looked := 0, 0
 	for i := len(x.opened) - 1; i >= 0 && looked < maxOpen && len(first) > 0; i-- {
 		open := x.open[x.opened[i]]
-		if open == nil || wire(x.opened[i].key) != wire(r.Key) {
+		if open == nil || Wire(x.opened[i].key) != Wire(r.Key) {
 			continue
 		}
 		looked++
@@ -53,8 +53,8 @@ func (x *Index) asked(r Request) (Place, bool) {
 	return Place{Parent: None, Relation: Agent, Evidence: ByArgument, Owner: int(best.node), Call: best.call.ID, About: None}, true
 }
 
-// wire is the part of a key that names the wire.
-func wire(key string) string {
+// Wire is the part of a key that names the wire.
+func Wire(key string) string {
 	wire, _, _ := strings.Cut(key, "/")
 	return wire
 }

@@ -108,7 +108,7 @@ func (x *Index) openings(r Request, relation Relation, visit func(at int, openin
 	looked := 0
 	for at := len(x.nodes) - 1; at >= 0 && looked < maxAside; at-- {
 		n := &x.nodes[at]
-		if n.Relation != relation || wire(n.Key) != wire(r.Key) {
+		if n.Relation != relation || Wire(n.Key) != Wire(r.Key) {
 			continue
 		}
 		looked++

@@ -147,12 +147,6 @@ func (x *Index) Len() int { return len(x.nodes) }
 // Node is one of them.
 func (x *Index) Node(i int) Node { return x.nodes[i].Node }
 
-// Seen reports whether a message was met before, and with which IDs in it.
-func (x *Index) Seen(h Hash) (ids []string, ok bool) {
-	ids, ok = x.seen[h]
-	return ids, ok
-}
-
 // Add takes a request in at the place that was found for it, and returns its node. Of n, what the caller knows is
 // taken: Session, N, Thread.
 func (x *Index) Add(r Request, p Place, n Node) int {
@@ -247,7 +241,7 @@ func (x *Index) Answering(at int, a Answer) {
 		n.state = answered
 	}
 	if a.ID != "" {
-		x.answers[scoped{wire(n.Key), a.ID}] = int32(at)
+		x.answers[scoped{Wire(n.Key), a.ID}] = int32(at)
 	}
 	x.itemize(at, a.Elements)
 	for _, call := range a.Calls {

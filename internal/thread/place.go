@@ -43,7 +43,7 @@ func (x *Index) Place(r Request) Place {
 // anything; a call in them may still say where they belong.
 func (x *Index) byName(r Request) Place {
 	p := Place{Parent: None, Evidence: ByName, Owner: None, About: None}
-	if at, ok := x.answers[scoped{wire(r.Key), r.Previous}]; ok {
+	if at, ok := x.answers[scoped{Wire(r.Key), r.Previous}]; ok {
 		p.Parent = int(at)
 		x.fetch(p.Parent)
 	} else if p.Parent = x.newestCall(r, None); p.Parent != None {

@@ -1,11 +1,8 @@
 package gemini
 
 import (
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,24 +14,9 @@ import (
 // forms returns the canonical forms of the elements of a body, list by list.
 func forms(t *testing.T, kind, body string) string {
 	t.Helper()
-	byHash := map[provider.Hash]string{}
-	r := provider.NewReader([]byte(body))
-	r.Show = func(form []byte) { byHash[sha256.Sum256(form)] = string(form) }
-	e, err := elements(provider.Request{Type: kind}, r)
-	if err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	var b strings.Builder
-	lists := []struct {
-		name string
-		list []provider.Element
-	}{{"tool", e.Tools}, {"deferred", e.Deferred}, {"system", e.System}, {"message", e.Messages}}
-	for _, l := range lists {
-		for _, e := range l.list {
-			fmt.Fprintf(&b, "%s %s %s\n", l.name, e.At, byHash[e.Hash])
-		}
-	}
-	return b.String()
+	return providertest.Forms(t, body, func(r *provider.Reader) (provider.Elements, error) {
+		return elements(provider.Request{Type: kind}, r)
+	})
 }
 
 // everything is a request with every kind of part.

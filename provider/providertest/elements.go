@@ -2,8 +2,10 @@ package providertest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -283,4 +285,29 @@ func drawElements(t *rapid.T, p provider.Protocol, exchanges []Exchange) (Exchan
 		t.Fatalf("%q: %v", x.Body, err)
 	}
 	return x, e
+}
+
+// Forms returns the canonical forms of a body's elements, as a family takes them, a line each: list, place, form.
+func Forms(t testing.TB, body string, take func(*provider.Reader) (provider.Elements, error)) string {
+	t.Helper()
+	byHash := make(map[provider.Hash]string)
+	r := provider.NewReader([]byte(body))
+	r.Show = func(form []byte) { byHash[sha256.Sum256(form)] = string(form) }
+	e, err := take(r)
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	var b strings.Builder
+	for _, l := range []struct {
+		name string
+		list []provider.Element
+	}{{"tool", e.Tools}, {"deferred", e.Deferred}, {"system", e.System}, {"message", e.Messages}} {
+		for _, el := range l.list {
+			fmt.Fprintf(&b, "%s %s %s\n", l.name, el.At, byHash[el.Hash])
+		}
+	}
+	if e.Previous != "" {
+		fmt.Fprintf(&b, "previous %s\n", e.Previous)
+	}
+	return b.String()
 }
