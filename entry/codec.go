@@ -55,6 +55,16 @@ func Encode(e Entry) ([]byte, error) {
 			head
 			*Gap
 		}{h, f}
+	case *Imported:
+		whole = struct {
+			head
+			*Imported
+		}{h, f}
+	case *Purged:
+		whole = struct {
+			head
+			*Purged
+		}{h, f}
 	}
 	b := bytes.NewBuffer(make([]byte, 0, 1024))
 	enc := json.NewEncoder(b)
@@ -100,6 +110,10 @@ func blank(k Kind) Fact {
 		return new(Unit)
 	case KindGap:
 		return new(Gap)
+	case KindImported:
+		return new(Imported)
+	case KindPurged:
+		return new(Purged)
 	default:
 		return &Unknown{Name: k}
 	}

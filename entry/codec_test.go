@@ -16,6 +16,7 @@ import (
 // facts are one of every kind, with every member set.
 func facts() []entry.Fact {
 	body := &entry.Body{At: 12, Size: 34, SHA256: strings.Repeat("ab", 32)}
+	place := &entry.Place{In: 2, Line: 3, Offset: 4, Length: 5}
 	at := time.Date(2026, 11, 29, 12, 0, 0, 5, time.UTC)
 	return []entry.Fact{
 		&entry.Session{
@@ -24,11 +25,11 @@ func facts() []entry.Fact {
 		},
 		&entry.Request{
 			N: 3, Provider: "openai", Type: "responses", Method: "POST", Path: "/v1/responses?x=y", Headers: map[string]string{"a": "b"},
-			Model: "m", Arrived: at, Partial: true, Body: body,
+			Model: "m", Arrived: at, Partial: true, Recorded: place, Body: body,
 		},
 		&entry.Response{
 			N: 3, Status: 200, Headers: map[string]string{"a": "b"}, Model: "m-1", Usage: &entry.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4},
-			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Body: body,
+			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Recorded: place, Body: body,
 		},
 		&entry.Relation{
 			N: 3, Thread: "t2", Parent: 2, How: entry.Agent, Evidence: "argument", Owner: 1, Call: "call_1", Alias: "openai:x-session-id:y", About: 1, Key: "responses",
@@ -36,9 +37,11 @@ func facts() []entry.Fact {
 		},
 		&entry.Unit{
 			N: 3, Of: entry.PartMessage, Thread: "t2", Role: "assistant", At: "/input/0", Offset: 10, Length: 20, Element: strings.Repeat("01", 32),
-			Calls: []string{"call_1"}, Results: []string{"call_0"}, Name: "resp_1", Whole: true, Unknown: true,
+			Calls: []string{"call_1"}, Results: []string{"call_0"}, Name: "resp_1", Whole: true, Unknown: true, In: 2, Line: 5,
 		},
 		&entry.Gap{Exchanges: 7, Bytes: 8, Cause: "no space left on device", Since: at},
+		&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2.1.1", Lines: 9, Title: place, SHA256: strings.Repeat("ab", 32), Body: body},
+		&entry.Purged{Bodies: 3, Bytes: 4},
 		&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"later","to":[1,2.50]}`)},
 	}
 }
@@ -121,7 +124,7 @@ func TestBodies(t *testing.T) {
 	for _, f := range facts() {
 		want := 0
 		switch f.(type) {
-		case *entry.Request, *entry.Response:
+		case *entry.Request, *entry.Response, *entry.Imported:
 			want = 1
 		}
 		if got := len(entry.Bodies(f)); got != want {

@@ -16,10 +16,12 @@ const (
 	KindRelation Kind = "relation"
 	KindUnit     Kind = "unit"
 	KindGap      Kind = "gap"
+	KindImported Kind = "imported"
+	KindPurged   Kind = "purged"
 )
 
-// Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap or *Unknown. The set is
-// sealed, so a switch over these is complete.
+// Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap, *Imported, *Purged or
+// *Unknown. The set is sealed, so a switch over these is complete.
 type Fact interface {
 	Kind() Kind
 	sealed()
@@ -50,9 +52,18 @@ type Request struct {
 	Path     string            `json:"path"`              // path and query behind the provider's name, credentials left out
 	Headers  map[string]string `json:"headers,omitempty"` // those that say who sent it and how to read the body; names in lower case
 	Model    string            `json:"model,omitempty"`
-	Arrived  time.Time         `json:"arrived"`           // when its first byte did
-	Partial  bool              `json:"partial,omitempty"` // Body ends early: the client left, or was answered before it had sent all
+	Arrived  time.Time         `json:"arrived"`            // when its first byte did
+	Partial  bool              `json:"partial,omitempty"`  // Body ends early: the client left, or was answered before it had sent all
+	Recorded *Place            `json:"recorded,omitempty"` // where an imported recording has it; nil for one that passed
 	Body     *Body             `json:"body,omitempty"`
+}
+
+// Place is where something stands in a recording that was imported.
+type Place struct {
+	In     Seq   `json:"in"`             // of the Imported entry that has the recording
+	Line   int   `json:"line,omitempty"` // of the recording, from 1
+	Offset int64 `json:"offset"`         // in the recording, in bytes
+	Length int64 `json:"length"`         // in bytes; 0 when the recording only tells that it was
 }
 
 // End is how a response ended.
@@ -78,6 +89,7 @@ type Response struct {
 	Error       string            `json:"error,omitempty"`
 	FirstByteMS int64             `json:"first_byte_ms"` // from the request's arrival to the response's header
 	DurationMS  int64             `json:"duration_ms"`   // from the request's arrival to the response's end
+	Recorded    *Place            `json:"recorded,omitempty"`
 	Body        *Body             `json:"body,omitempty"`
 }
 
@@ -130,6 +142,8 @@ type Unit struct {
 	Name    string   `json:"name,omitempty"`    // of an answer: the id by which later requests may follow it
 	Whole   bool     `json:"whole,omitempty"`   // of an answer: it came to its end
 	Unknown bool     `json:"unknown,omitempty"` // it holds something of a kind that is not known
+	In      Seq      `json:"in,omitempty"`      // of the Imported entry in whose recording it stands; Offset and Length are then in that
+	Line    int      `json:"line,omitempty"`    // of the recording, from 1
 }
 
 // Part is what of an exchange a unit is.
@@ -142,6 +156,8 @@ const (
 	PartRequest  Part = "request"  // the request's body as it stands: it is not understood
 	PartResponse Part = "response" // the response's body as it stands: it is not understood
 	PartMore     Part = "more"     // no text: ids that the unit before it has no room for
+	PartRecord   Part = "record"   // a message as an imported recording has it
+	PartPruned   Part = "pruned"   // no text: from this request on the client left out the results of these calls
 )
 
 // Gap says that traffic passed and was not recorded.
@@ -150,6 +166,31 @@ type Gap struct {
 	Bytes     int64     `json:"missing_bytes"` // of their bodies
 	Cause     string    `json:"cause"`
 	Since     time.Time `json:"since"`
+}
+
+// Imported says that a session was recorded elsewhere. What it holds is evidence: nothing in it has authority here, and
+// nothing of it may be played again.
+//
+// Of another agent's recording it is the entry that has it, verbatim, and the entries behind it point into that; a
+// recording that has grown is imported again, into the same session. Of a session that Ambit exported it is the last
+// entry, and all before it are the session's own.
+type Imported struct {
+	Format  string `json:"format"`            // how the recording is spelled, such as claude-code; FormatAmbit for an export
+	Name    string `json:"name,omitempty"`    // of the file, without its folder
+	Version string `json:"version,omitempty"` // of the program that wrote it, as it says itself
+	Lines   int    `json:"lines"`
+	Title   *Place `json:"title,omitempty"` // what people may call the session: a JSON string or text in the recording
+	SHA256  string `json:"sha256"`          // of the file's bytes, 64 lower-case hexadecimal digits
+	Body    *Body  `json:"body,omitempty"`  // the recording; nil for an export
+}
+
+// FormatAmbit is the format of what ambit export writes.
+const FormatAmbit = "ambit"
+
+// Purged says that the bytes of all bodies before it were overwritten, for good. Their hashes stay.
+type Purged struct {
+	Bodies int   `json:"bodies"`
+	Bytes  int64 `json:"purged_bytes"` // of these bodies, together
 }
 
 // Unknown is a fact of a kind that this version does not know, kept as it stands.
@@ -176,6 +217,12 @@ func (*Unit) Kind() Kind { return KindUnit }
 // Kind returns KindGap.
 func (*Gap) Kind() Kind { return KindGap }
 
+// Kind returns KindImported.
+func (*Imported) Kind() Kind { return KindImported }
+
+// Kind returns KindPurged.
+func (*Purged) Kind() Kind { return KindPurged }
+
 // Kind returns the kind that the journal names.
 func (u *Unknown) Kind() Kind { return u.Name }
 
@@ -185,6 +232,8 @@ func (*Response) sealed() {}
 func (*Relation) sealed() {}
 func (*Unit) sealed()     {}
 func (*Gap) sealed()      {}
+func (*Imported) sealed() {}
+func (*Purged) sealed()   {}
 func (*Unknown) sealed()  {}
 
 // Bodies returns the bodies that a fact relies on.
@@ -195,6 +244,10 @@ func Bodies(f Fact) []Body {
 			return []Body{*f.Body}
 		}
 	case *Response:
+		if f.Body != nil {
+			return []Body{*f.Body}
+		}
+	case *Imported:
 		if f.Body != nil {
 			return []Body{*f.Body}
 		}
