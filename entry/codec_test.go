@@ -21,7 +21,7 @@ func facts() []entry.Fact {
 	return []entry.Fact{
 		&entry.Session{
 			ID: "s-1", Title: "a <title> & more", Client: "codex/1", Key: "openai:session-id:x",
-			From: &entry.Fork{Session: "s-0", Seq: 9, Sum: strings.Repeat("cd", 32)},
+			From: &entry.Fork{Session: "s-0", Seq: 9, Sum: strings.Repeat("cd", 32), Imported: true},
 		},
 		&entry.Request{
 			N: 3, Provider: "openai", Type: "responses", Method: "POST", Path: "/v1/responses?x=y", Headers: map[string]string{"a": "b"},
@@ -40,7 +40,7 @@ func facts() []entry.Fact {
 			Calls: []string{"call_1"}, Results: []string{"call_0"}, Name: "resp_1", Whole: true, Unknown: true, In: 2, Line: 5,
 		},
 		&entry.Gap{Exchanges: 7, Bytes: 8, Cause: "no space left on device", Since: at},
-		&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2.1.1", Lines: 9, Title: place, SHA256: strings.Repeat("ab", 32), Body: body},
+		&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2.1.1", Key: "import:ab", Lines: 9, Title: place, SHA256: strings.Repeat("ab", 32), Body: body},
 		&entry.Purged{Bodies: 3, Bytes: 4},
 		&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"later","to":[1,2.50]}`)},
 	}

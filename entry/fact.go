@@ -41,6 +41,8 @@ type Fork struct {
 	Session string `json:"session"`
 	Seq     Seq    `json:"seq"`
 	Sum     string `json:"sum"` // of the frame of that entry, 64 lower-case hexadecimal digits
+
+	Imported bool `json:"imported,omitempty"` // the other session was, so that what both share stays evidence
 }
 
 // Request is one request as it arrived. A recorded request without a body has a nil Body.
@@ -146,6 +148,11 @@ type Unit struct {
 	Line    int      `json:"line,omitempty"`    // of the recording, from 1
 }
 
+// Answers reports whether the unit is of what came back, not of what was asked.
+func (u *Unit) Answers() bool {
+	return u.Of == PartAnswer || u.Of == PartResponse || u.Of == PartRecord && u.Role == "assistant"
+}
+
 // Part is what of an exchange a unit is.
 type Part string
 
@@ -178,6 +185,7 @@ type Imported struct {
 	Format  string `json:"format"`            // how the recording is spelled, such as claude-code; FormatAmbit for an export
 	Name    string `json:"name,omitempty"`    // of the file, without its folder
 	Version string `json:"version,omitempty"` // of the program that wrote it, as it says itself
+	Key     string `json:"key,omitempty"`     // the same for each version of one recording; never a client's own id
 	Lines   int    `json:"lines"`
 	Title   *Place `json:"title,omitempty"` // what people may call the session: a JSON string or text in the recording
 	SHA256  string `json:"sha256"`          // of the file's bytes, 64 lower-case hexadecimal digits

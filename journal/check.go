@@ -11,9 +11,11 @@ import (
 type Report struct {
 	Session    string
 	Entries    int
-	Bodies     int   // bodies that entries rely on
+	Bodies     int   // bodies that entries rely on, without those that were purged
 	Rebuilt    int   // of these, how many rebuild to their SHA-256
 	Bytes      int64 // of these bodies, together
+	Purged     int   // bodies that entries rely on and that were purged
+	Left       int64 // bytes of the session's literal log that its purge has not overwritten yet
 	Mismatches []Mismatch
 	Damage     []Damage
 }
@@ -66,18 +68,25 @@ func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 			if err := ctx.Err(); err != nil {
 				return report, err
 			}
-			ok, err := report.rebuild(log(f.In), f.Seq, b)
+			ok, err := report.rebuild(d, log(f.In), f, b)
 			if err != nil {
 				return report, err
 			}
 			if f.In == session {
-				referenced[b.At] = true
-				good[b.At] = good[b.At] || ok
+				at := log(f.In).offset(b)
+				referenced[at] = true
+				good[at] = good[at] || ok
 			}
 			if d.progress != nil {
 				d.progress(report)
 			}
 		}
+	}
+	if p, err := d.Purged(session); p != nil || err != nil {
+		if p != nil {
+			report.Left = p.Left
+		}
+		return report, err
 	}
 	damage, err := log(session).verify(good, referenced)
 	for _, c := range damage {
@@ -87,10 +96,14 @@ func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 }
 
 // rebuild rebuilds one body and counts it; its error is about the reading.
-func (r *Report) rebuild(log *literals, seq entry.Seq, b entry.Body) (ok bool, err error) {
+func (r *Report) rebuild(d *Dir, log *literals, f Frame, b entry.Body) (ok bool, err error) {
+	_, err = d.kept(log, f.In, b, func() ([]byte, error) { return log.body(b) })
+	if errors.Is(err, ErrPurged) {
+		r.Purged++
+		return false, nil
+	}
 	r.Bodies++
 	r.Bytes += b.Size
-	_, err = log.body(b)
 	if err == nil {
 		r.Rebuilt++
 		return true, nil
@@ -98,7 +111,7 @@ func (r *Report) rebuild(log *literals, seq entry.Seq, b entry.Body) (ok bool, e
 	if !errors.Is(err, ErrCorrupt) {
 		return false, err
 	}
-	r.Mismatches = append(r.Mismatches, Mismatch{Session: r.Session, Ref: seq.Ref(), Cause: err.Error()})
+	r.Mismatches = append(r.Mismatches, Mismatch{Session: r.Session, Ref: f.Seq.Ref(), Cause: err.Error()})
 	return false, nil
 }
 

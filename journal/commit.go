@@ -11,10 +11,11 @@ import (
 
 // commit is one Append on its way to the disk.
 type commit struct {
-	facts []entry.Fact
-	seq   entry.Seq
-	turn  chan bool // true: lead the next batch; false: done, with err
-	err   error
+	facts  []entry.Fact
+	counts *entry.Purged // the fact that is to say what the entries before it rely on; nil for none
+	seq    entry.Seq
+	turn   chan bool // true: lead the next batch; false: done, with err
+	err    error
 }
 
 // Append implements Store. Appends to one session are made durable together, all that have come while the batch before
@@ -54,7 +55,7 @@ func (s *session) lead(d *Dir, own *commit) {
 	batch := s.waiting
 	s.waiting = nil
 	s.queue.Unlock()
-	w := work{s: s, seq: s.seq, sum: s.sum, first: s.seq + 1, body: -1, lines: s.lines[:0]}
+	w := work{s: s, seq: s.seq, sum: s.sum, first: s.seq + 1, body: -1, lines: s.lines[:0], sealed: s.sealed.Load(), purged: s.purged.Load()}
 	for _, c := range batch {
 		w.take(d, c)
 	}
@@ -84,6 +85,8 @@ type work struct {
 	sum     string
 	first   entry.Seq // of the frames
 	body    int64     // offset of the last body that the frames rely on; -1 for none
+	sealed  bool      // nothing may follow
+	purged  *entry.Purged
 }
 
 // take adds a commit to the batch, or says what is wrong with it.
@@ -100,7 +103,22 @@ func (w *work) take(d *Dir, c *commit) {
 // add makes the frames of a commit.
 func (w *work) add(d *Dir, c *commit) error {
 	now := d.now().UTC()
+	if c.counts != nil && w.purged == nil {
+		if err := w.count(d, c.counts); err != nil {
+			return err
+		}
+	}
 	for i, fact := range c.facts {
+		if w.purged != nil && !admits(fact) {
+			return fmt.Errorf("the session was %w", ErrPurged)
+		}
+		if p, ok := fact.(*entry.Purged); ok {
+			w.purged = p
+		}
+		if w.sealed && !purges(fact) {
+			return ErrImported
+		}
+		w.sealed = w.sealed || seals(fact)
 		if begin, ok := fact.(*entry.Session); ok && begin.From != nil {
 			if err := w.fork(d, begin.From); err != nil {
 				return err
@@ -225,6 +243,8 @@ func (w *work) finish(err error) {
 	if err == nil && len(w.lines) > 0 {
 		s := w.s
 		s.seq, s.sum = w.seq, w.sum
+		s.sealed.Store(w.sealed)
+		s.purged.Store(w.purged)
 		s.size += int64(len(w.lines))
 		s.durable.Store(uint64(w.seq))
 	}

@@ -59,6 +59,8 @@ type session struct {
 	bodies  *literals
 	uses    sync.WaitGroup // calls under way; the session stays locked until they end
 	durable atomic.Uint64  // the last acknowledged entry
+	sealed  atomic.Bool    // it was imported, and takes no more
+	purged  atomic.Pointer[entry.Purged]
 
 	queue   sync.Mutex // guards the two below
 	waiting []*commit  // for the next batch
@@ -247,7 +249,14 @@ func (d *Dir) recover(s *session) error {
 		return err
 	}
 	s.durable.Store(uint64(s.seq))
-	return s.bodies.open(s.body, d.lastBody(s.name))
+	if s.purged.Load() != nil {
+		return s.erase(d)
+	}
+	place := func(b entry.Body) int64 { return b.At }
+	if s.sealed.Load() { // its entries say where another log had their bodies
+		s.body, place = min(s.body, 0), s.bodies.place
+	}
+	return s.bodies.open(s.body, d.lastBody(s.name, place))
 }
 
 // anchor makes the names above the sessions durable, from the data directory up, once: Open, or a process that died
@@ -274,15 +283,15 @@ func unsyncable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }
 
-// lastBody gives the offset of the last body that an entry stored in a session relies on, -1 when there is none.
-func (d *Dir) lastBody(name string) func() (int64, error) {
+// lastBody gives the place of the last body that an entry stored in a session relies on, -1 when there is none.
+func (d *Dir) lastBody(name string, place func(entry.Body) int64) func() (int64, error) {
 	return func() (int64, error) {
 		last := int64(-1)
 		p, err := d.part(name)
 		if err == nil {
 			err = d.follow(context.Background(), []part{p}, p.files[0].first-1, func(f Frame, _ error) bool {
 				for _, b := range entry.Bodies(f.Fact) {
-					last = max(last, b.At)
+					last = max(last, place(b))
 				}
 				return true
 			})
@@ -337,6 +346,12 @@ func (d *Dir) Put(ctx context.Context, name string, body []byte) (entry.Body, er
 		return entry.Body{}, err
 	}
 	defer s.uses.Done()
+	if s.purged.Load() != nil {
+		return entry.Body{}, fmt.Errorf("put a body in session %q: the session was %w", name, ErrPurged)
+	}
+	if s.sealed.Load() {
+		return entry.Body{}, fmt.Errorf("put a body in session %q: %w", name, ErrImported)
+	}
 	b, err := s.bodies.put(body)
 	if err != nil {
 		return entry.Body{}, fmt.Errorf("put a body in session %q: %w", name, err)
@@ -372,10 +387,10 @@ func (d *Dir) body(name string, b entry.Body, read func(*literals) ([]byte, erro
 			return nil, err
 		}
 		defer done()
-		return read(l)
+		return d.kept(l, name, b, func() ([]byte, error) { return read(l) })
 	}
 	body, err := own(name)
-	if errors.Is(err, ErrNoBody) {
+	if errors.Is(err, ErrNoBody) || errors.Is(err, ErrPurged) {
 		return d.shared(name, own, err)
 	}
 	return body, err

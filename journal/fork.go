@@ -250,7 +250,8 @@ func (d *Dir) upTo(from *entry.Fork) (last Frame, err error) {
 	return last, nil
 }
 
-// shared reads a body that a session's own log does not have, as missing says, from those that it goes on from.
+// shared reads a body that a session's own log does not have, as missing says, from those that it goes on from. One that
+// was purged in one of them may still be in another.
 func (d *Dir) shared(name string, read func(session string) ([]byte, error), missing error) ([]byte, error) {
 	parts, err := d.parts(name, 0)
 	if errors.Is(err, ErrNoSession) {
@@ -260,7 +261,11 @@ func (d *Dir) shared(name string, read func(session string) ([]byte, error), mis
 		return nil, err
 	}
 	for i := len(parts) - 2; i >= 0; i-- {
-		if body, err := read(parts[i].session); !errors.Is(err, ErrNoBody) {
+		body, err := read(parts[i].session)
+		switch {
+		case errors.Is(err, ErrPurged):
+			missing = err
+		case !errors.Is(err, ErrNoBody):
 			return body, err
 		}
 	}

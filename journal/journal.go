@@ -6,7 +6,7 @@
 // file, offset and cause, never passed over. A session has one writer at a time, in whatever process. The format on
 // disk is docs/format/journal.md.
 //
-// A Store is safe for concurrent use. It does not interpret bodies, and it removes nothing.
+// A Store is safe for concurrent use. It does not interpret bodies, and only Purge removes anything.
 package journal
 
 import (
@@ -40,6 +40,9 @@ type Store interface {
 	// entry must be readable and have that sum, else it is ErrFork and nothing is written. It may be any, also one in
 	// the middle of an append, and the other session may have a writer, in whatever process, or go on later: it is
 	// never written. Entries rely on bodies that were put into their own session only.
+	//
+	// An Imported of entry.FormatAmbit, which has no body, is the last entry of its session but for a Purged: after it,
+	// everything else is refused (ErrImported), and so are bodies. A fork may go on from it.
 	Append(ctx context.Context, session string, facts ...entry.Fact) (entry.Seq, error)
 
 	// Put stores a body's bytes by difference to what the session holds. They are durable when an entry that names
@@ -55,7 +58,9 @@ type Store interface {
 	Read(ctx context.Context, session string, after entry.Seq) iter.Seq2[Frame, error]
 
 	// Body rebuilds a body and compares it with its SHA-256; a difference is a CorruptError. In a fork it may also be
-	// one that the sessions have from which it goes on. The quickest is to ask the session that a Frame is In.
+	// one that the sessions have from which it goes on. The quickest is to ask the session that a Frame is In. Where the
+	// body was put is a hint: one of the same length and SHA-256 that the session has elsewhere is the same body. Of one
+	// that was purged it is ErrPurged, which is no damage.
 	Body(ctx context.Context, session string, b entry.Body) ([]byte, error)
 
 	// Check reads everything that a session holds and says what does not hold together. It changes nothing; its
@@ -88,6 +93,7 @@ var (
 	ErrTooLarge  = errors.New("larger than the format allows")
 	ErrNoBody    = errors.New("no such body in the session")
 	ErrFork      = errors.New("cannot go on from there")
+	ErrImported  = errors.New("session was imported and takes no more entries")
 )
 
 // ErrCorrupt says that stored bytes are not what was written. It comes as a CorruptError.
@@ -141,10 +147,13 @@ func (e *BusyError) Error() string {
 // Unwrap makes errors.Is(err, ErrBusy) hold.
 func (e *BusyError) Unwrap() error { return ErrBusy }
 
+// maxName is the length of the longest session name.
+const maxName = 64
+
 // checkName refuses what is not a session name: 1 to 64 lower-case letters, digits and inner hyphens. So a name is
 // never a path.
 func checkName(session string) error {
-	ok := len(session) > 0 && len(session) <= 64 && session[0] != '-'
+	ok := len(session) > 0 && len(session) <= maxName && session[0] != '-'
 	for i := 0; i < len(session) && ok; i++ {
 		c := session[i]
 		ok = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-'

@@ -38,6 +38,10 @@ type literals struct {
 	next    uint64 // literal address after the last record's text
 	cache   map[int64][]byte
 	cached  int
+	held    contents // of records
+
+	looked bool                // it is known whether the session was purged
+	gone   map[entry.Body]bool // the bodies that it had before; nil when it was not
 
 	// A reader's part, which Dir.mu guards.
 	users   int  // calls that use it
@@ -48,6 +52,7 @@ type literals struct {
 	dirty  bool     // bytes of a failed write may stand behind size
 	named  bool     // the file's name is durable
 	match  *matcher // nil until the first put
+	erased bool     // for good: nothing more is put
 }
 
 // codec compresses literal text; it is safe for concurrent use.
@@ -114,7 +119,7 @@ func (l *literals) refresh() (rest int64, err error) {
 
 // restart reads all headers again, and forgets what it knew, which the log's writer may have cut off since.
 func (l *literals) restart() error {
-	l.records, l.damage, l.size, l.next, l.cache, l.cached = nil, nil, 0, 0, nil, 0
+	l.records, l.damage, l.size, l.next, l.cache, l.cached, l.held = nil, nil, 0, 0, nil, 0, contents{}
 	_, err := l.refresh()
 	return err
 }
@@ -161,13 +166,21 @@ func (l *literals) search(from, end int64) (int64, error) {
 	return end, nil
 }
 
-// find returns the place of the record that a body names.
+// find returns the place of the record that a body names: the one at its offset or, where that is another one's or none,
+// any that has the body.
 func (l *literals) find(b entry.Body) (int, error) {
 	i, ok := l.at(b.At)
 	if !ok || !l.records[i].is(b) {
-		return 0, fmt.Errorf("%w: %d bytes with SHA-256 %.12s… at byte %d of %s", ErrNoBody, b.Size, b.SHA256, b.At, l.name)
+		i, ok = l.held.find(l.records, b)
+	}
+	if !ok {
+		return 0, l.missing(b)
 	}
 	return i, nil
+}
+
+func (l *literals) missing(b entry.Body) error {
+	return fmt.Errorf("%w: %d bytes with SHA-256 %.12s… at byte %d of %s", ErrNoBody, b.Size, b.SHA256, b.At, l.name)
 }
 
 // at returns the place of the record that starts at an offset of the log.

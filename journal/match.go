@@ -176,8 +176,13 @@ func (m *matcher) add(literal []byte) {
 // window.
 func (w *window) enter(list []sample, from int) {
 	w.count += len(list)
-	for 2*w.count > len(w.table) && len(w.table) < 2*windowLen/sampleRate {
-		w.rehash(2 * len(w.table))
+	size := len(w.table)
+	for 2*w.count > size && size < 2*windowLen/sampleRate {
+		size *= 2
+	}
+	if size > len(w.table) {
+		w.rehash(size) // which enters these, too
+		return
 	}
 	for _, s := range list {
 		*w.slot(s.hash) = slot{uint32(s.hash), uint32(from + s.end)}

@@ -66,7 +66,7 @@ func (l *literals) dropTorn(rest int64) (int64, error) {
 	if !errors.Is(err, errPayload) {
 		return rest, err
 	}
-	l.records, l.size, l.next = l.records[:n], r.at, r.start
+	l.records, l.size, l.next, l.held = l.records[:n], r.at, r.start, contents{}
 	return rest + r.end() - r.at, nil
 }
 
@@ -89,6 +89,9 @@ func (l *literals) put(body []byte) (entry.Body, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.erased {
+		return entry.Body{}, fmt.Errorf("the session was %w", ErrPurged)
+	}
 	if err := l.ready(); err != nil {
 		return entry.Body{}, err
 	}
@@ -155,8 +158,10 @@ func (l *literals) ready() error {
 func (l *literals) has(b entry.Body) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := l.find(b)
-	return err
+	if i, ok := l.at(b.At); ok && l.records[i].is(b) {
+		return nil
+	}
+	return l.missing(b)
 }
 
 // sync makes everything up to the record at an offset durable. When that fails, what was put since the last sync is
@@ -182,7 +187,7 @@ func (l *literals) sync(at int64) error {
 	if n < len(l.records) {
 		l.next = l.records[n].start
 	}
-	l.records, l.size, l.dirty, l.match = l.records[:n], l.synced, true, nil
+	l.records, l.size, l.dirty, l.match, l.held = l.records[:n], l.synced, true, nil, contents{}
 	l.cache, l.cached = nil, 0
 	return err
 }

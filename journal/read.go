@@ -249,11 +249,13 @@ func zeros(r io.Reader) (bool, error) {
 	}
 }
 
-// relies notes the bodies of a frame.
+// relies notes the bodies of a frame, whether the frame is the last, and whether they were purged.
 func (s *session) relies(f Frame) error {
+	s.sealed.Store(seals(f.Fact) || s.sealed.Load() && purges(f.Fact))
 	for _, b := range entry.Bodies(f.Fact) {
 		s.body = max(s.body, b.At)
 	}
+	s.follows(f.Fact)
 	return nil
 }
 

@@ -27,6 +27,7 @@ type summary struct {
 	Entries int  `json:"entries"`
 	Bodies  int  `json:"bodies"`
 	Rebuilt int  `json:"rebuilt"`
+	Purged  int  `json:"purged"`
 	Sound   bool `json:"sound"`
 	Damage  []struct {
 		File   string `json:"file"`
@@ -79,7 +80,7 @@ func agree(t *testing.T, m *vfs.Mem) {
 func agreeOn(t *testing.T, m *vfs.Mem, session string) {
 	t.Helper()
 	r, frames, _ := checkedIn(t, m, session)
-	want := summary{Entries: frames, Bodies: r.Bodies, Rebuilt: r.Rebuilt, Sound: r.Sound()}
+	want := summary{Entries: frames, Bodies: r.Bodies, Rebuilt: r.Rebuilt, Purged: r.Purged, Sound: r.Sound()}
 	got := reader(t, filepath.Join(export(t, m), session))
 	var places []string
 	for _, d := range r.Damage {

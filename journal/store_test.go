@@ -1,6 +1,8 @@
 package journal_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,7 +25,9 @@ var holder = journal.Holder{PID: 4711, Command: "up", Addr: "127.0.0.1:4321"}
 // covers: J-05
 // covers: J-07 part
 // covers: J-08 part
+// covers: J-09 part
 // covers: J-10
+// covers: J-13 part
 func TestStoreInMemory(t *testing.T) {
 	journaltest.Run(t, func(testing.TB) journaltest.Storage { return inMemory(vfs.NewMem()) })
 }
@@ -32,6 +36,7 @@ func TestStoreInMemory(t *testing.T) {
 // covers: J-04
 // covers: J-07 part
 // covers: J-08 part
+// covers: J-13 part
 func TestStoreOnDisk(t *testing.T) {
 	journaltest.Run(t, func(t testing.TB) journaltest.Storage {
 		root := filepath.ToSlash(t.TempDir())
@@ -39,6 +44,8 @@ func TestStoreOnDisk(t *testing.T) {
 			Open:   opener(root, vfs.OS{}),
 			Holder: holder,
 			Flip:   func(n uint64) string { return flip(vfs.OS{}, path.Join(root, "sessions"), n) },
+			Import: importing,
+			Holds:  func(text []byte) bool { return holds(vfs.OS{}, path.Join(root, "sessions"), text) },
 		}
 	})
 }
@@ -52,6 +59,16 @@ func opener(root string, fsys vfs.FS) func() (journaltest.Store, error) {
 		}
 		return d, nil
 	}
+}
+
+// importing makes a session of an export.
+func importing(s journaltest.Store, export []byte) (session string, made bool, err error) {
+	ctx := context.Background()
+	read, err := journal.ReadExport(ctx, bytes.NewReader(export))
+	if err != nil {
+		return "", false, err
+	}
+	return s.(*journal.Dir).Import(ctx, bytes.NewReader(export), read, "export.jsonl")
 }
 
 // tick is a clock that goes on by a second each time it is asked.
@@ -79,8 +96,10 @@ func inMemory(m *vfs.Mem) journaltest.Storage {
 			fault.SetInject(f.inject)
 			return f.count
 		},
-		Ops:  fault.Ops,
-		Flip: func(n uint64) string { return flip(m, path.Join(root, "sessions"), n) },
+		Ops:    fault.Ops,
+		Flip:   func(n uint64) string { return flip(m, path.Join(root, "sessions"), n) },
+		Import: importing,
+		Holds:  func(text []byte) bool { return holds(m, path.Join(root, "sessions"), text) },
 	}
 }
 
@@ -172,6 +191,19 @@ func files(fsys vfs.FS, dir string, each func(name string, size uint64) bool) bo
 		}
 	}
 	return true
+}
+
+// holds reports whether a text is in any of the files below a folder.
+func holds(fsys vfs.FS, root string, text []byte) (found bool) {
+	files(fsys, root, func(name string, _ uint64) bool {
+		f := must(fsys.Open(name))
+		defer f.Close()
+		data := make([]byte, must(f.Size()))
+		f.ReadAt(data, 0)
+		found = found || bytes.Contains(data, text)
+		return !found
+	})
+	return found
 }
 
 func must[T any](v T, err error) T {

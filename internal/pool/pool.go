@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 4
+const Version = 5
 
 // Pool is the state of one session.
 type Pool struct {
@@ -34,6 +34,41 @@ type Pool struct {
 	Inside    bool          `json:"inside,omitempty"`  // the last entry folded is not the last of its append
 	Cut       bool          `json:"cut,omitempty"`     // a fork that goes on from such an entry
 	Missing   int           `json:"missing"`           // requests and responses that passed and were not recorded
+
+	// Imported is the newest fact that the session was recorded elsewhere, so that it has no authority here and nothing of
+	// it may be played again. It is nil in a fork of such a session, which is one of its own, behind what both share.
+	Imported *entry.Imported `json:"imported,omitempty"`
+
+	// Evidence is the last entry of a fork that it shares with a session that was imported: up to there it is as that is.
+	Evidence entry.Seq `json:"evidence,omitempty"`
+
+	// Recordings are those that units and exchanges point into.
+	Recordings []Recording `json:"recordings,omitempty"`
+
+	// Purged says that the session's own bodies are gone, and that it takes nothing more; nil while they are there. What it
+	// goes on from may be purged all the same.
+	Purged   *entry.Purged `json:"purged,omitempty"`
+	PurgedAt time.Time     `json:"purged_at,omitzero"`
+}
+
+// IsEvidence reports whether an entry was recorded elsewhere: nothing that it says has authority, and nothing of it may be
+// played again.
+func (p *Pool) IsEvidence(seq entry.Seq) bool { return p.Imported != nil || seq <= p.Evidence }
+
+// Recording is another agent's recording that was imported.
+type Recording struct {
+	entry.Imported
+	Seq entry.Seq `json:"seq"`
+}
+
+// Recording is the one that an entry has, nil when it has none.
+func (p *Pool) Recording(seq entry.Seq) *Recording {
+	for i := range p.Recordings {
+		if r := &p.Recordings[i]; r.Seq == seq && r.Body != nil {
+			return r
+		}
+	}
+	return nil
 }
 
 // Exchange is one request with its response.
@@ -63,13 +98,16 @@ func (p *Pool) Fold(f journal.Frame) error {
 	if f.Seq != p.Seq+1 || p.Sum != "" && f.Prev != p.Sum {
 		return fmt.Errorf("fold entry %d: it does not follow entry %d", f.Seq, p.Seq)
 	}
-	if first, ok := f.Fact.(*entry.Session); ok && first.From != nil && p.Inside {
-		p.Cut = true
+	if first, ok := f.Fact.(*entry.Session); ok && first.From != nil {
+		p.Cut = p.Cut || p.Inside
+		if first.From.Imported || p.Imported != nil {
+			p.Evidence = p.Seq
+		}
 	}
 	p.Seq, p.Sum, p.Updated, p.Inside = f.Seq, f.Sum, f.Time, f.More
 	switch fact := f.Fact.(type) {
 	case *entry.Session:
-		p.Session, p.Created = *fact, f.Time
+		p.Session, p.Created, p.Imported, p.Purged, p.PurgedAt = *fact, f.Time, nil, nil, time.Time{}
 	case *entry.Request:
 		x := Exchange{Request: *fact, Seq: f.Seq, Revision: f.Revision()}
 		x.Request.Headers = reading(fact.Headers)
@@ -94,6 +132,13 @@ func (p *Pool) Fold(f journal.Frame) error {
 		p.Units = append(p.Units, Unit{*fact, f.Seq, f.Revision()})
 	case *entry.Gap:
 		p.Missing += fact.Exchanges
+	case *entry.Imported:
+		p.Imported = fact
+		if fact.Body != nil {
+			p.Recordings = append(p.Recordings, Recording{*fact, f.Seq})
+		}
+	case *entry.Purged:
+		p.Purged, p.PurgedAt = fact, f.Time
 	}
 	return nil
 }

@@ -185,3 +185,50 @@ func (b *branches) leave(n int) {
 		}
 	}
 }
+
+// Unanswered returns the ids of the calls of each request's answer whose results no message holds. Only what recordings
+// tell is looked at: what passes may hold results where they are not looked for.
+func (p *Pool) Unanswered() map[int][]string {
+	held := make(map[string]bool)
+	for i := range p.Units {
+		for _, id := range p.Units[i].Results {
+			held[id] = true
+		}
+	}
+	open := make(map[int][]string)
+	n := 0 // of the unit of a recording that those behind it belong to
+	for i := range p.Units {
+		u := &p.Units[i]
+		if u.Of != entry.PartMore {
+			n = 0
+			if u.Of == entry.PartRecord {
+				n = u.N
+			}
+		}
+		for _, id := range u.Calls {
+			if n != 0 && !held[id] {
+				open[n] = append(open[n], id)
+			}
+		}
+	}
+	return open
+}
+
+// Pruned returns the ids of the calls whose results the client took out from each request on.
+func (p *Pool) Pruned() map[int][]string {
+	pruned := make(map[int][]string)
+	n := 0
+	for i := range p.Units {
+		u := &p.Units[i]
+		if u.Of != entry.PartMore {
+			n = 0
+			if u.Of == entry.PartPruned {
+				n = u.N
+			}
+		}
+		if n != 0 {
+			pruned[n] = append(pruned[n], u.Results...)
+		}
+	}
+	return pruned
+}

@@ -106,6 +106,30 @@ func TestCrash(t *testing.T) {
 			all{"a": "old"},
 		},
 		{
+			"rename a folder", func(d disk, a vfs.File) {
+				d.ok(d.MkdirAll("e/f"))
+				d.syncs(d.create("e/f/g", "new"))
+				d.create("e/f/h", "unsynced")
+				for _, dir := range []string{"e/f", "e", "/"} {
+					d.ok(d.SyncDir(dir))
+				}
+				d.ok(d.Rename("e", "k"))
+			},
+			all{"a": "old", "d/": "", "d/b": "old", "e/": "", "e/f/": "", "e/f/g": "new", "e/f/h": ""},
+			all{"a": "old", "d/": "", "d/b": "old", "k/": "", "k/f/": "", "k/f/g": "new", "k/f/h": "unsynced"},
+		},
+		{
+			"rename a folder, syncdir", func(d disk, a vfs.File) {
+				d.ok(d.MkdirAll("e"))
+				d.syncs(d.create("e/g", "new"))
+				d.ok(d.SyncDir("e"))
+				d.ok(d.Rename("e", "k"))
+				d.ok(d.SyncDir("/"))
+			},
+			all{"a": "old", "d/": "", "d/b": "old", "k/": "", "k/g": "new"},
+			all{"a": "old", "d/": "", "d/b": "old", "k/": "", "k/g": "new"},
+		},
+		{
 			"new folder, only its inside synced", func(d disk, a vfs.File) {
 				d.ok(d.MkdirAll("e/f"))
 				d.syncs(d.create("e/f/g", "new"))

@@ -35,7 +35,8 @@ type FS interface {
 	// Create makes a new file for reading and writing, and fails when the name is taken. The name is durable
 	// after SyncDir of its folder.
 	Create(name string) (File, error)
-	// Rename moves a file over whatever has the new name, atomically. It is durable after SyncDir of the folder.
+	// Rename moves a file over whatever has the new name, atomically, or a folder to a name that is free, with all that
+	// is in it, open or locked. It is durable after SyncDir of the folder.
 	Rename(from, to string) error
 	// Remove removes a file or an empty folder.
 	Remove(name string) error

@@ -351,7 +351,28 @@ func testRenameFolder(t *testing.T, d disk) {
 	d.fails(d.Rename(d.at("e"), d.at("empty")), fs.ErrExist, d.at("empty"))
 	d.fails(d.Rename(d.at("e"), d.at("file")), nil, d.at("file"))
 	d.fails(d.Rename(d.at("e"), d.at("e/in")), nil, d.at("e/in"))
+	d.ok(d.MkdirAll(d.at("full")))
+	d.put("full/f", "other")
+	d.fails(d.Rename(d.at("e"), d.at("full")), fs.ErrExist, d.at("full"))
+	d.reads("full/f", "other")
 	d.reads("e/f", "text")
+	lock, err := d.Lock(d.at("e/lock"), []byte("me"))
+	d.ok(err)
+	f, err := d.Edit(d.at("e/f"))
+	d.ok(err)
+	d.ok(d.Rename(d.at("e"), d.at("again"))) // with what is open and locked in it
+	d.write(f, 4, "!")
+	d.ok(f.Close())
+	d.reads("again/f", "text!")
+	if lock.Named() {
+		d.Error("the lock's file is said to have its name")
+	}
+	_, err = d.Lock(d.at("again/lock"), nil)
+	d.fails(err, vfs.ErrLocked, d.at("again/lock"))
+	d.ok(lock.Close())
+	lock, err = d.Lock(d.at("again/lock"), nil)
+	d.ok(err)
+	d.ok(lock.Close())
 }
 
 func testRemove(t *testing.T, d disk) {

@@ -15,6 +15,12 @@ import (
 // damage changes single bits of a written session. Every one is found, nothing panics, and what does not depend on
 // it stays readable. The bodies are of two families that have no text in common.
 func damage(b *bench) {
+	twoFamilies(b)
+	flips(b)
+}
+
+// twoFamilies writes the session that is damaged.
+func twoFamilies(b *bench) {
 	families := []text{{rng: rand.New(rand.NewPCG(1, 1))}, {rng: rand.New(rand.NewPCG(2, 2))}}
 	unlock := b.lock("a")
 	for i := range 16 {
@@ -25,8 +31,11 @@ func damage(b *bench) {
 		}
 	}
 	b.ok(unlock())
-	b.ok(b.store.Close())
-	b.store = b.another()
+}
+
+// flips changes single bits of it.
+func flips(b *bench) {
+	b.reopen()
 	whole := b.frames("a")
 	b.ok(b.store.Close())
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -41,6 +41,10 @@ type Storage struct {
 	// Flip changes one bit of what is stored, the n-th modulo their number, and says where that is; the same n
 	// changes it back. What is for people only, such as a holder's name, does not count.
 	Flip func(n uint64) (where string)
+	// Import makes a session of an export, as Dir.Import does with what ReadExport found.
+	Import func(s Store, export []byte) (session string, made bool, err error)
+	// Holds reports whether text is anywhere in what is stored, as it was put.
+	Holds func(text []byte) bool
 }
 
 func (s Storage) crashes() bool { return s.Crash != nil && s.Fail != nil && s.Ops != nil }
@@ -60,6 +64,7 @@ func Run(t *testing.T, fresh func(t testing.TB) Storage) {
 		{"foreign bodies", foreignBodies},
 		{"too large", tooLarge},
 		{"not an entry", notAnEntry},
+		{"sealed", sealed},
 		{"canceled", canceled},
 		{"forks", forks},
 		{"forks of forks", forksOfForks},
@@ -93,6 +98,26 @@ func Run(t *testing.T, fresh func(t testing.TB) Storage) {
 		t.Run("crash", func(t *testing.T) { crash(t, fresh) })
 		t.Run("fault", func(t *testing.T) { fault(t, fresh) })
 		t.Run("another fork after a failed one", func(t *testing.T) { otherFork(t, fresh) })
+	}
+	if can.Import != nil {
+		t.Run("import", func(t *testing.T) { imports(t, fresh) })
+		t.Run("names of imports", func(t *testing.T) { namesOfImports(t, fresh) })
+		t.Run("imports at a time", func(t *testing.T) { importsAtATime(t, fresh) })
+		if can.Flip != nil {
+			t.Run("damage of an import", func(t *testing.T) { damageOfImport(t, fresh) })
+		}
+		if can.crashes() {
+			t.Run("import and crash", func(t *testing.T) { importAndCrash(t, fresh) })
+			t.Run("import and fault", func(t *testing.T) { importAndFault(t, fresh) })
+		}
+	}
+	if purges(t, can) {
+		t.Run("purge", func(t *testing.T) { purge(open(t, fresh(t))) })
+		t.Run("purge of imports", func(t *testing.T) { purgeOfImports(open(t, fresh(t))) })
+		t.Run("purge of forks", func(t *testing.T) { purgeOfForks(open(t, fresh(t))) })
+		if can.crashes() {
+			t.Run("purge and crash", func(t *testing.T) { purgeAndCrash(t, fresh) })
+		}
 	}
 }
 

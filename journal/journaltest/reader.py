@@ -69,10 +69,26 @@ def own_frames(folder, where):
     return frames[:done], place, None  # without an append that was interrupted
 
 
+def was_purged(folder):
+    """Whether the last entry that is stored in a session says so; imported ones without a body may stand behind it."""
+    folder, whole_append = os.path.join(folder, "entries"), False
+    names = sorted(n for n in os.listdir(folder) if n.endswith(".jsonl")) if os.path.isdir(folder) else []
+    for name in reversed(names):
+        with open(os.path.join(folder, name), "rb") as f:
+            lines = f.read().split(b"\n")[:-1]
+        for frame in map(whole, reversed(lines)):
+            if frame and frame.more and not whole_append:
+                continue
+            whole_append = True
+            if not frame or frame.entry["kind"] != "imported" or "body" in frame.entry:
+                return bool(frame) and frame.entry["kind"] == "purged"
+    return False
+
+
 class Session:
     def __init__(self):
         self.frames, self.logs = [], []  # and, for each, where its bodies are
-        self.damage, self.rebuilt, self.refs = [], 0, []
+        self.damage, self.rebuilt, self.refs, self.purged = [], 0, [], 0
 
     def damaged(self, name, offset, cause):
         self.damage.append({"file": name, "offset": offset, "cause": cause})
@@ -104,27 +120,32 @@ class Session:
             self.damaged(*place, "the session ends before the entry from which another one goes on")
 
     def read_bodies(self, folder):
-        logs = {"": Log(os.path.join(folder, "bodies", "literals.log"))}
+        logs, gone = {"": Log(os.path.join(folder, "bodies", "literals.log"))}, {"": was_purged(folder)}
         for frame, (name, where) in zip(self.frames, self.logs):
             for ref in bodies([frame]):
+                if where not in gone:
+                    gone[where] = was_purged(os.path.dirname(os.path.dirname(name)))
+                if gone[where]:
+                    self.purged += 1
+                    continue
                 logs[where] = logs.get(where) or Log(name)
                 logs[where].refs.append(ref)
         self.refs = [ref for log in logs.values() for ref in log.refs]
         self.rebuilt = sum(log.rebuilds(ref) for log in logs.values() for ref in log.refs)
-        for at, cause in logs[""].all_damage():
+        for at, cause in [] if gone[""] else logs[""].all_damage():
             self.damaged("bodies/literals.log", at, cause)
 
     def read_export(self, name):
-        there, at = set(), 0
+        there, gone, at = set(), set(), 0
         for line in open(name, "rb"):
             cause = "no line end"
             if line.startswith(b'{"body":'):
                 try:
                     b = json.loads(line)
                     text = base64.b64decode(b["base64"]) if "base64" in b else b.get("text", "").encode()
-                    ok = len(text) == b["body"]["bytes"] and sha256(text) == b["body"]["sha256"]
+                    ok = b.get("purged") or len(text) == b["body"]["bytes"] and sha256(text) == b["body"]["sha256"]
                     cause = None if ok else "the body is not what its name says"
-                    there.add(json.dumps(b["body"]))
+                    (gone if b.get("purged") else there).add(json.dumps(b["body"]))
                 except (ValueError, KeyError, TypeError) as err:
                     cause = str(err)
             elif line.endswith(b"\n"):
@@ -135,7 +156,8 @@ class Session:
             if cause:
                 return self.damaged(name, at, cause)
             at += len(line)
-        self.refs = bodies(self.frames)
+        self.refs = [ref for ref in bodies(self.frames) if json.dumps(ref) not in gone]
+        self.purged = len(bodies(self.frames)) - len(self.refs)
         self.rebuilt = sum(json.dumps(ref) in there for ref in self.refs)
 
 
@@ -163,11 +185,12 @@ class Log:
             text = decompress(payload, r["literal"] + r["extents"]) if crc32c(payload) == r["crc"] else b""
             r["text"] = text if len(text) == r["literal"] + r["extents"] else None
         self.rows = list(self.records.values())
+        self.held = {(r["size"], r["sum"].hex()): at for at, r in reversed(self.records.items())}
         self.starts = [r["start"] for r in self.rows]
 
     def all_damage(self):
         """The damage, with that of payloads; the last one may be an append that was interrupted."""
-        relied = {ref["at"] for ref in self.refs} | set(list(self.records)[:-1])
+        relied = {self.place(ref) for ref in self.refs} | set(list(self.records)[:-1])
         bad = [at for at, r in self.records.items() if r["text"] is None and at in relied]
         return self.damage + [(at, "the payload is not what was written") for at in bad]
 
@@ -178,9 +201,15 @@ class Log:
         r = dict(zip(("payload", "start", "literal", "extents", "size", "sum", "crc"), struct.unpack_from("<IQIIQ32sI", head, 4)))
         return {"end": at + HEADER + r["payload"], **r}
 
-    def rebuilds(self, ref):
+    def place(self, ref):
+        """Where the body's record is: at its place or, where another one's or none is, wherever one has the body."""
         r = self.records.get(ref["at"])
-        if not r or r["text"] is None or r["size"] != ref["bytes"] or r["sum"].hex() != ref["sha256"]:
+        what = ref["bytes"], ref["sha256"]
+        return ref["at"] if r and (r["size"], r["sum"].hex()) == what else self.held.get(what)
+
+    def rebuilds(self, ref):
+        r = self.records.get(self.place(ref))
+        if not r or r["text"] is None:
             return False
         body, at, codes = b"", r["start"], varints(r["text"][r["literal"]:])
         for delta, length in zip(codes, codes):
@@ -200,7 +229,7 @@ class Log:
 
 def bodies(frames):
     entries = (frame.entry for frame in frames)
-    return [e["body"] for e in entries if e["kind"] in ("request", "response") and "body" in e]
+    return [e["body"] for e in entries if e["kind"] in ("request", "response", "imported") and "body" in e]
 
 
 def varints(data):
@@ -220,7 +249,7 @@ def main(name, export=None):
         s.read_entries(name)
         s.read_bodies(name)
     sound = not s.damage and s.rebuilt == len(s.refs)
-    counts = {"entries": len(s.frames), "bodies": len(s.refs), "rebuilt": s.rebuilt}
+    counts = {"entries": len(s.frames), "bodies": len(s.refs), "rebuilt": s.rebuilt, "purged": s.purged}
     print(json.dumps({**counts, "sound": sound, "damage": s.damage}))
     sys.exit(not sound)
 
