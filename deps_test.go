@@ -18,11 +18,12 @@ const order = `
 3  internal/pool  internal/thread  journal/journaltest  journal/postgres
 4  internal/selection  view
 5  provider
-6  provider/anthropic  provider/openai  provider/gemini  provider/scripted  provider/providertest  internal/transcript
-7  ambit (root)
-8  server  internal/replay  internal/agent
-9  client  internal/sim
-10 cmd/ambit
+6  provider/anthropic  provider/openai  provider/gemini  provider/scripted  provider/providertest  internal/reading
+7  internal/transcript
+8  ambit (root)
+9  server  internal/replay  internal/agent
+10 client  internal/sim
+11 cmd/ambit
 `
 
 // forTests are packages that the tests of any package may import.
@@ -130,7 +131,7 @@ func TestDepsCanFail(t *testing.T) {
 		"package internal/server is listed wrongly as server",
 		"internal/vfs/a.go:1: internal/vfs (line 1) may not import entry (line 1)",
 		"journal/a.go:1: journal (line 2) may not import journal/journaltest (line 3)",
-		"journal/b_test.go:1: journal (line 2) may not import server (line 8)",
+		"journal/b_test.go:1: journal (line 2) may not import server (line 9)",
 		"server/a.go:1: ambit/util is not on the list",
 		"package util is not on the list",
 		"package vfs is listed wrongly as internal/vfs",

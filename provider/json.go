@@ -139,3 +139,12 @@ func (s *scanner) part() JSON {
 	}
 	return JSON(s.body[from:s.pos:s.pos])
 }
+
+// Cut returns the JSON value with which text begins, white space passed over, and what stands behind it. ok is false when
+// text does not begin with a whole value; a number counts only when something stands behind it.
+func Cut(text []byte) (v JSON, rest []byte, ok bool) {
+	s := &scanner{body: text}
+	s.names.free, s.out.off = true, 1
+	v = s.part()
+	return v, text[s.pos:], v != nil
+}
