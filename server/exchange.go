@@ -45,6 +45,7 @@ type exchange struct {
 
 	// The recorder's own.
 	in     *writing // the session that the request was recorded in; nil while it is not
+	purged bool     // that was purged since
 	n      int
 	q      provider.Request
 	family provider.Protocol

@@ -14,6 +14,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/reading"
 	"ambit/internal/vfs"
 	"ambit/journal"
 )
@@ -91,10 +92,10 @@ func TestLongIDs(t *testing.T) {
 	if r := p.Exchanges[2].Relation; r.Evidence != "call" || r.Thread != "t1" {
 		t.Errorf("%+v", r)
 	}
-	short := boundID(id)
+	short := reading.ID(id)
 	var calls, results int
 	for _, u := range p.Units {
-		if len(u.Role) > maxRole || strings.Contains(u.Role, "\uFFFD") {
+		if len(u.Role) > 64 || strings.Contains(u.Role, "\uFFFD") {
 			t.Errorf("role %q", u.Role)
 		}
 		if slices.Contains(u.Calls, short) {

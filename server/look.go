@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
 )
@@ -95,7 +96,7 @@ func (s *space) alike(at, other int) bool {
 func (s *space) learn(c coming) {
 	c.x.looked = len(c.body)
 	plain, _ := provider.Decode(c.body, c.encoding, maxDecoded) // what could be decoded, of what came
-	s.index.Answering(c.at, answerOf(c.x.family.Response(c.x.q, c.contentType, plain).Answer))
+	s.index.Answering(c.at, reading.Answer(c.x.family.Response(c.x.q, c.contentType, plain).Answer))
 }
 
 // due reports whether enough has come since an answer was looked at: so all looks together cost a few times what the last

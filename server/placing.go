@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"ambit"
+	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
 	"ambit/provider/anthropic"
@@ -40,7 +41,7 @@ func (r *recorder) read(x *exchange) *asking {
 		a.wire = wireOf(x)
 	}
 	if a.wire != "" {
-		a.hashes = hashesOf(a.elements.Messages)
+		a.hashes = reading.Hashes(a.elements.Messages)
 	}
 	return a
 }
@@ -93,7 +94,7 @@ func (a *asking) message(i int) provider.Message {
 func (a *asking) told(i int) thread.Message {
 	m, ok := a.heard[i]
 	if !ok {
-		m = messageOf(a.message(i))
+		m = reading.Message(a.message(i))
 		a.heard[i] = m
 	}
 	return m

@@ -28,6 +28,7 @@ type recorder struct {
 
 	mu     sync.Mutex
 	queue  []event
+	acts   []act
 	closed bool
 	wake   chan struct{}
 	done   chan error
@@ -107,6 +108,10 @@ func (r *recorder) enqueue(e event) {
 	r.mu.Lock()
 	r.queue = append(r.queue, e)
 	r.mu.Unlock()
+	r.wakeUp()
+}
+
+func (r *recorder) wakeUp() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -122,10 +127,7 @@ func (r *recorder) close() error {
 	}
 	r.closed = true
 	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	r.wakeUp()
 	return <-r.done
 }
 
@@ -142,17 +144,21 @@ func (r *recorder) run() {
 				r.log.Warn("cannot let go of a session", "cause", err)
 			}
 		}
-		batch, closed := r.take()
-		for len(batch) > 0 {
-			n := portion(batch)
-			r.record(batch[:n])
-			r.handled.Add(int64(n))
-			if r.recorded != nil {
-				r.recorded()
+		batch, acts, closed := r.take()
+		for len(batch) > 0 || len(acts) > 0 {
+			for len(batch) > 0 {
+				n := portion(batch)
+				r.record(batch[:n])
+				r.handled.Add(int64(n))
+				if r.recorded != nil {
+					r.recorded()
+				}
+				batch = batch[n:]
 			}
-			if batch = batch[n:]; len(batch) == 0 {
-				batch, closed = r.take()
+			for _, a := range acts {
+				a.done <- a.do()
 			}
+			batch, acts, closed = r.take()
 		}
 		if closed {
 			r.done <- r.finish()
@@ -182,12 +188,13 @@ func (r *recorder) finish() error {
 	return r.release(r.now().Add(time.Hour), 0)
 }
 
-// take returns the events that are waiting, and whether there will be no more.
-func (r *recorder) take() (batch []event, closed bool) {
+// take returns the events that are waiting, what is to be done behind them, and whether there will be no more.
+func (r *recorder) take() (batch []event, acts []act, closed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	batch, r.queue = r.queue, nil
-	return batch, r.closed
+	acts, r.acts = r.acts, nil
+	return batch, acts, r.closed
 }
 
 // record writes a batch of events: their bodies, then their entries, one append a session.
@@ -298,6 +305,9 @@ func (r *recorder) stage(e event) (*writing, error) {
 
 func (r *recorder) stageResponse(x *exchange) (*writing, error) {
 	w := x.in
+	if w == nil && x.purged {
+		return nil, errors.New("the session of its request was purged")
+	}
 	if w == nil {
 		return nil, errors.New("its request was not recorded")
 	}

@@ -155,7 +155,7 @@ func newTransport() *http.Transport {
 	}
 }
 
-// ServeHTTP answers /healthz and passes on what is meant for an upstream.
+// ServeHTTP answers /healthz, purges sessions, and passes on what is meant for an upstream.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target := r.RequestURI
 	if _, rest, whole := strings.Cut(target, "://"); whole && !strings.HasPrefix(target, "/") { // a URL, as proxies are sent it
@@ -174,6 +174,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case to.provider == "healthz" && to.rest == "":
 		s.healthz(w, r)
+	case to.provider == ownRoute:
+		s.own(w, r, to)
 	case !known:
 		refuse(http.StatusNotFound, "no route for /%s: the routes are %s", to.provider, s.routes()).answer(w)
 	case upgrades(r):

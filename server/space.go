@@ -5,13 +5,12 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
-	"strings"
 
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/reading"
 	"ambit/internal/thread"
-	"ambit/provider"
 )
 
 // space is where the parent of a request is sought: among the requests of one session, when the client names it, or
@@ -26,10 +25,10 @@ type space struct {
 	reads []string                    // their names, in order of reading
 	used  int64                       // when, in uses of any space
 
-	recent  map[int][]thread.Hash // messages of the newest nodes, which are likely to be parents
-	order   []int                 // of their nodes
-	answers map[int]*spoken       // of the newest nodes
-	held    int                   // hashes in recent
+	recent  map[int][]thread.Hash   // messages of the newest nodes, which are likely to be parents
+	order   []int                   // of their nodes
+	answers map[int]*reading.Spoken // of the newest nodes
+	held    int                     // hashes in recent
 }
 
 // maxRecent bounds the hashes of messages that a space keeps, so that most parents need not be read again.
@@ -53,7 +52,7 @@ type number struct {
 func newSpace(key string, read func(session string) (*ambit.Recording, error)) *space {
 	s := &space{
 		key: key, index: thread.New(), nodes: make(map[number]int), live: make(map[int]*exchange),
-		read: read, from: make(map[string]*ambit.Recording), recent: make(map[int][]thread.Hash), answers: make(map[int]*spoken),
+		read: read, from: make(map[string]*ambit.Recording), recent: make(map[int][]thread.Hash), answers: make(map[int]*reading.Spoken),
 	}
 	s.index.Fetch, s.index.Elements, s.index.Request = s.fetch, s.elements, s.request
 	return s
@@ -76,7 +75,7 @@ func (r *recorder) space(key string, sessions ...string) *space {
 		var pools []*pool.Pool
 		live := r.underWay(key)
 		for _, session := range r.folded(sessions, live) {
-			if p, err := pool.Load(context.Background(), r.store, session); err == nil {
+			if p, err := pool.Load(context.Background(), r.store, session); err == nil && p.Imported == nil && p.Purged == nil {
 				pools = append(pools, p)
 			}
 		}
@@ -243,7 +242,7 @@ func (s *space) fetch(at int) (thread.Answer, bool) {
 		return thread.Answer{}, false
 	}
 	a, err := rec.Answer(context.Background(), node.N)
-	return answerOf(a), err == nil
+	return reading.Answer(a), err == nil
 }
 
 // elements gives the index the messages of a request.
@@ -260,7 +259,7 @@ func (s *space) elements(at int) []thread.Hash {
 	if err != nil {
 		return nil
 	}
-	return hashesOf(asked.Elements.Messages)
+	return reading.Hashes(asked.Elements.Messages)
 }
 
 // request gives the index a request that is recorded.
@@ -276,59 +275,6 @@ func (s *space) request(at int) (thread.Request, bool) {
 	}
 	messages := asked.Elements.Messages
 	return thread.Request{
-		Elements: hashesOf(messages), Read: func(i int) thread.Message { return messageOf(asked.Message(messages[i])) },
+		Elements: reading.Hashes(messages), Read: func(i int) thread.Message { return reading.Message(asked.Message(messages[i])) },
 	}, true
-}
-
-func hashesOf(elements []provider.Element) []thread.Hash {
-	hashes := make([]thread.Hash, len(elements))
-	for i, el := range elements {
-		hashes[i] = thread.Hash(el.Hash)
-	}
-	return hashes
-}
-
-// answerOf is what the index reads of an answer.
-func answerOf(a provider.Answer) thread.Answer {
-	b := thread.Answer{ID: a.ID, Text: a.Text, Whole: a.Whole}
-	for _, h := range a.Elements {
-		b.Elements = append(b.Elements, thread.Hash(h))
-	}
-	for _, call := range a.Calls {
-		c := thread.Call{ID: boundID(call.ID)}
-		for _, text := range call.Texts("") {
-			c.Args = append(c.Args, text.Text)
-		}
-		b.Calls = append(b.Calls, c)
-	}
-	return b
-}
-
-// messageOf is what the index reads of a message.
-func messageOf(m provider.Message) thread.Message {
-	var said strings.Builder
-	var args []string
-	length := 0
-	for _, text := range m.Texts {
-		if text.Said == provider.SaidUser || text.Said == provider.SaidAssistant {
-			length += len(text.Text) + 1
-		}
-	}
-	said.Grow(length)
-	for _, text := range m.Texts {
-		switch text.Said {
-		case provider.SaidUser, provider.SaidAssistant:
-			said.WriteString(text.Text)
-			said.WriteByte('\n')
-		case provider.SaidArgument:
-			args = append(args, text.Text)
-		}
-	}
-	ids := boundIDs(m.Results)
-	for _, call := range m.Calls {
-		if call.ID != "" {
-			ids = append(ids, boundID(call.ID))
-		}
-	}
-	return thread.Message{IDs: ids, Args: args, Said: said.String()}
 }

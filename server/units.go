@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
 )
@@ -106,12 +106,12 @@ func (s *space) number(at int) int {
 // repeats reports whether a message is an answer that was recorded: the parent's, or that of the request whose answer
 // made the message's first call.
 func (s *space) repeats(m provider.Message, parent int, key string) bool {
-	if m.Role != "assistant" && m.Role != "model" || len(m.Results) > 0 || m.Unknown {
+	if !reading.MayRepeat(m) {
 		return false
 	}
 	from := parent
 	for _, call := range m.Calls {
-		if at := s.index.Origin(key, boundID(call.ID), parent); at != thread.None {
+		if at := s.index.Origin(key, reading.ID(call.ID), parent); at != thread.None {
 			from = at
 		}
 	}
@@ -124,50 +124,15 @@ func (s *space) repeats(m provider.Message, parent int, key string) bool {
 			return false
 		}
 	}
-	for _, text := range m.Texts {
-		switch text.Said {
-		case provider.SaidAssistant:
-			if !strings.Contains(said.text, text.Text) {
-				return false
-			}
-		case provider.SaidArgument:
-			if !slices.Contains(said.args, text.Text) {
-				return false
-			}
-		case provider.SaidTool: // one that the provider ran
-			if !slices.Contains(said.results, text.Text) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// spoken is the public text of an answer.
-type spoken struct {
-	text    string
-	args    []string
-	results []string
-}
-
-func spokenOf(a provider.Answer) *spoken {
-	said := &spoken{text: a.Text, results: a.Results}
-	for _, text := range a.Texts() {
-		if text.Said == provider.SaidArgument {
-			said.args = append(said.args, text.Text)
-		}
-	}
-	return said
+	return said.Holds(m)
 }
 
 // maxSpoken bounds the answers whose text a space keeps to know them again.
 const maxSpoken = 64
 
 // say keeps what was answered to a node.
-func (s *space) say(at int, a provider.Answer) *spoken {
-	said := spokenOf(a)
+func (s *space) say(at int, a provider.Answer) *reading.Spoken {
+	said := reading.SpokenOf(a)
 	if len(s.answers) >= maxSpoken {
 		oldest := at
 		for other := range s.answers {
@@ -180,11 +145,11 @@ func (s *space) say(at int, a provider.Answer) *spoken {
 }
 
 // spoken reads an answer: what has come of one that is under way, or again one that is recorded; nil when there is none.
-func (s *space) spoken(at int) *spoken {
+func (s *space) spoken(at int) *reading.Spoken {
 	if x := s.live[at]; x != nil {
 		body, contentType, encoding := x.sofar()
 		plain, _ := provider.Decode(body, encoding, maxDecoded)
-		return spokenOf(x.family.Response(x.q, contentType, plain).Answer)
+		return reading.SpokenOf(x.family.Response(x.q, contentType, plain).Answer)
 	}
 	node := s.index.Node(at)
 	rec := s.recording(node)
@@ -218,7 +183,7 @@ func (r *recorder) answered(x *exchange, a *provider.Answer) {
 	case a == nil || x.status != 200:
 		s.index.Failed(at)
 	default:
-		s.index.Answered(at, answerOf(*a))
+		s.index.Answered(at, reading.Answer(*a))
 		s.say(at, *a)
 	}
 }
@@ -226,10 +191,9 @@ func (r *recorder) answered(x *exchange, a *provider.Answer) {
 // messageUnits are the units of a message: one, unless its IDs are many.
 func messageUnits(x *exchange, el provider.Element, m provider.Message) []entry.Fact {
 	u := &entry.Unit{
-		N: x.n, Of: entry.PartMessage, Thread: x.thread, Role: boundRole(m.Role), At: el.At, Offset: int64(el.Offset), Length: int64(el.Length),
-		Element: hex.EncodeToString(el.Hash[:]), Unknown: m.Unknown,
+		N: x.n, Of: entry.PartMessage, Thread: x.thread, At: el.At, Offset: int64(el.Offset), Length: int64(el.Length), Element: hex.EncodeToString(el.Hash[:]),
 	}
-	return withIDs(u, callIDs(m.Calls), boundIDs(m.Results))
+	return reading.Units(u, m)
 }
 
 // answerUnits are the units of a response: its answer, or its body when that is not understood.
@@ -250,7 +214,7 @@ func answerUnits(x *exchange, body []byte, a provider.Answer) []entry.Fact {
 	for _, text := range a.Texts() {
 		u.Length += int64(len(text.Text))
 	}
-	return withIDs(u, callIDs(a.Calls), nil)
+	return reading.WithIDs(u, reading.Calls(a.Calls), nil)
 }
 
 // streamed reports whether a response is a stream of events.
@@ -263,16 +227,6 @@ func streamed(x *exchange, body []byte) bool {
 	return false
 }
 
-func callIDs(calls []provider.Call) []string {
-	var ids []string
-	for _, call := range calls {
-		if call.ID != "" {
-			ids = append(ids, boundID(call.ID))
-		}
-	}
-	return ids
-}
-
 // hashOf reads the hash of an element as entries spell it.
 func hashOf(digits string) (h provider.Hash, ok bool) {
 	sum, err := hex.DecodeString(digits)
@@ -280,4 +234,15 @@ func hashOf(digits string) (h provider.Hash, ok bool) {
 		return h, false
 	}
 	return provider.Hash(sum), true
+}
+
+// idsOf are the IDs of the first of these units.
+func idsOf(units []*pool.Unit) (calls, results []string) {
+	for i, u := range units {
+		if i > 0 && u.Of != entry.PartMore {
+			break
+		}
+		calls, results = append(calls, u.Calls...), append(results, u.Results...)
+	}
+	return calls, results
 }

@@ -162,15 +162,34 @@ func (r *recorder) loadKeys() error {
 	}
 	keys, mine := make(map[string]string), make(map[string][]string)
 	for _, id := range sessions {
-		f, err := r.store.First(ctx, id)
-		// A session under another name is somebody's copy.
-		if first, ok := f.Fact.(*entry.Session); err == nil && ok && first.Key != "" && first.ID == id {
-			keys[first.Key] = id
-			mine[first.Key] = append(mine[first.Key], id)
+		if key := r.keyOf(ctx, id); key != "" && r.goesOn(ctx, id) {
+			keys[key] = id
+			mine[key] = append(mine[key], id)
 		}
 	}
 	r.keys, r.mine = keys, mine
 	return nil
+}
+
+// keyOf is what the requests of a session are recognised by; "" for a session under another name, which is somebody's copy.
+func (r *recorder) keyOf(ctx context.Context, id string) string {
+	f, err := r.store.First(ctx, id)
+	first, ok := f.Fact.(*entry.Session)
+	if err != nil || !ok || first.Key == "" || first.ID != id {
+		return ""
+	}
+	return first.Key
+}
+
+// goesOn reports whether a session can be gone on with: one that was imported is evidence, and one that was purged takes
+// nothing.
+func (r *recorder) goesOn(ctx context.Context, id string) bool {
+	imported, err := r.store.Imported(ctx, id)
+	if imported || err != nil {
+		return false
+	}
+	purged, err := r.store.Purged(id)
+	return purged == nil && err == nil
 }
 
 // find looks for a session of a key that was made since the keys were read, by a fork.
@@ -181,8 +200,7 @@ func (r *recorder) find(key string) {
 		return // then a new session begins, or fails itself
 	}
 	for _, id := range slices.Backward(sessions) {
-		f, err := r.store.First(ctx, id)
-		if first, ok := f.Fact.(*entry.Session); err == nil && ok && first.Key == key && first.ID == id {
+		if r.keyOf(ctx, id) == key && r.goesOn(ctx, id) {
 			r.keys[key], r.mine[key] = id, append(r.mine[key], id)
 			return
 		}
@@ -209,7 +227,7 @@ func (r *recorder) findAlias(key string) {
 	}
 	for _, id := range slices.Backward(newest(sessions, maxAliased)) {
 		p, _ := pool.Load(context.Background(), r.store, id) // of a damaged one, what lies before that
-		if p == nil {
+		if p == nil || p.Imported != nil || p.Purged != nil {
 			continue
 		}
 		for _, alias := range p.Aliases {
@@ -238,6 +256,13 @@ func (r *recorder) resume(id, key string) (*writing, error) {
 		return nil, err
 	}
 	p, err := pool.Load(ctx, r.store, id)
+	switch {
+	case err != nil:
+	case p.Imported != nil:
+		err = journal.ErrImported
+	case p.Purged != nil:
+		err = journal.ErrPurged
+	}
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
