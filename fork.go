@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ambit/entry"
+	"ambit/internal/pool"
 	"ambit/journal"
 )
 
@@ -32,7 +33,7 @@ var ErrNoEntry = errors.New("no such entry")
 
 // Fork begins a session that goes on from an entry of another, which it leaves as it is. Of first, ID is the name of the
 // new session; an empty Client is the other's. The fork holds the entries up to there, sees nothing that comes after,
-// and may replay nothing that is native to a provider. It returns after the fork is durable.
+// and may replay nothing that is native to a provider; what it shares with a session that was imported stays evidence. It returns after the fork is durable.
 func Fork(ctx context.Context, store *journal.Dir, from string, at entry.Seq, first entry.Session) error {
 	last, err := entryAt(ctx, store, from, at)
 	if err != nil {
@@ -45,7 +46,11 @@ func Fork(ctx context.Context, store *journal.Dir, from string, at entry.Seq, fi
 			}
 		}
 	}
-	first.From = &entry.Fork{Session: from, Seq: at, Sum: last.Sum}
+	p, err := pool.Load(ctx, store, from)
+	if err != nil && !errors.Is(err, journal.ErrCorrupt) { // behind the entry it may be damaged
+		return err
+	}
+	first.From = &entry.Fork{Session: from, Seq: at, Sum: last.Sum, Imported: p.IsEvidence(at)}
 	unlock, err := store.Lock(ctx, first.ID)
 	if err != nil {
 		return err

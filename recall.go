@@ -106,13 +106,13 @@ func (r *Recording) Said(ctx context.Context, seq entry.Seq) (Said, error) {
 	}
 	r.reader.ctx = ctx
 	switch u := &r.pool.Units[i]; u.Of {
-	case entry.PartMessage:
+	case entry.PartMessage, entry.PartRecord:
 		m, err := r.reader.message(u)
 		return Said{m.Texts, m.Calls}, err
 	case entry.PartAnswer:
 		a, err := r.Answer(ctx, u.N)
 		return Said{a.Texts(), a.Calls}, err
-	case entry.PartMore:
+	case entry.PartMore, entry.PartPruned:
 		return Said{}, nil
 	default:
 		text, err := r.reader.whole(u)

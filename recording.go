@@ -21,6 +21,7 @@ type Recording struct {
 	session string
 	pool    *pool.Pool
 	torn    bool    // there is more, which cannot be read
+	purged  bool    // some text that was looked for was purged
 	reader  *source // of single units
 }
 
@@ -36,6 +37,9 @@ func OpenRecording(ctx context.Context, store *journal.Dir, session string) (*Re
 	}
 	return &Recording{store: store, session: session, pool: p, torn: err != nil}, err
 }
+
+// Purged reports whether text that was looked for so far was purged.
+func (r *Recording) Purged() bool { return r.purged }
 
 // Last is the number of the newest request, 0 when there is none.
 func (r *Recording) Last() int { return r.pool.Last() }
@@ -74,6 +78,9 @@ func (r *Recording) body(ctx context.Context, n int) (*Asked, error) {
 		return nil, fmt.Errorf("request %d: %w", n, ErrNotRecorded)
 	}
 	body, err := r.decoded(ctx, x.Request.Body, x.Request.Headers)
+	if x.Request.Recorded != nil {
+		body, err = r.recorded(ctx, x.Request.Recorded)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("request %d: %w", n, err)
 	}
@@ -90,6 +97,9 @@ func (r *Recording) Answer(ctx context.Context, n int) (provider.Answer, error) 
 		return provider.Answer{}, fmt.Errorf("response to request %d: %w", n, ErrNotRecorded)
 	}
 	body, err := r.decoded(ctx, x.Response.Body, x.Response.Headers)
+	if x.Response.Recorded != nil {
+		body, err = r.recorded(ctx, x.Response.Recorded)
+	}
 	if err != nil {
 		return provider.Answer{}, fmt.Errorf("response to request %d: %w", n, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"ambit/entry"
 	"ambit/internal/index"
 	"ambit/internal/pool"
+	"ambit/journal"
 	"ambit/provider"
 )
 
@@ -83,13 +84,13 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 // wanted reports whether a unit is looked at, and begins what is yielded of it.
 func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
 	t := index.Text{Ref: u.Seq.Ref(), Revision: u.Revision, N: u.N}
-	if u.Of == entry.PartMore {
+	if u.Of == entry.PartMore || u.Of == entry.PartPruned {
 		return t, false
 	}
 	if (u.Of == entry.PartRequest || u.Of == entry.PartResponse) && s.current && s.foreign(u.N) {
 		return t, false // no conversation, so nothing of it is for an agent
 	}
-	if s.requests[u.N] || s.answers[u.N] && (u.Of == entry.PartAnswer || u.Of == entry.PartResponse) {
+	if s.requests[u.N] || s.answers[u.N] && u.Answers() || s.outgrown(u) {
 		return t, false
 	}
 	if s.name == "" {
@@ -105,10 +106,10 @@ func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
 		return t, false
 	case x.Seq == s.only:
 		t.Revision = x.Revision
-		return t, u.Of == entry.PartMessage || u.Of == entry.PartRequest
+		return t, !u.Answers()
 	case x.Answered == s.only:
 		t.Revision = x.AnswerRevision
-		return t, u.Of == entry.PartAnswer || u.Of == entry.PartResponse
+		return t, u.Answers()
 	}
 	return t, false
 }
@@ -163,6 +164,7 @@ func (s *source) fields(u *pool.Unit) iter.Seq2[provider.Text, error] {
 				return
 			}
 		}
+		s.r.purged = s.r.purged || errors.Is(err, journal.ErrPurged)
 		if err == nil && u.Unknown {
 			err = index.ErrUnsupported
 		}
@@ -174,7 +176,7 @@ func (s *source) fields(u *pool.Unit) iter.Seq2[provider.Text, error] {
 
 func (s *source) read(u *pool.Unit) ([]provider.Text, error) {
 	switch u.Of {
-	case entry.PartMessage:
+	case entry.PartMessage, entry.PartRecord:
 		m, err := s.message(u)
 		return m.Texts, err
 	case entry.PartAnswer:
@@ -208,6 +210,9 @@ func (s *source) opaque(u *pool.Unit) error {
 // message reads a unit's message from the request in which it first passed, and of that no more than the message: a
 // long conversation's requests are each as long as all that was said before.
 func (s *source) message(u *pool.Unit) (provider.Message, error) {
+	if u.In != 0 {
+		return s.recorded(u)
+	}
 	x := s.pool.Exchange(u.N)
 	if x == nil || x.Request.Body == nil {
 		return provider.Message{}, ErrNotRecorded
@@ -217,11 +222,8 @@ func (s *source) message(u *pool.Unit) (provider.Message, error) {
 		if err == nil && int64(len(raw)) < u.Length {
 			err = errShort
 		}
-		if err != nil {
+		if err != nil || s.without(raw) {
 			return provider.Message{}, err
-		}
-		if len(s.probe) > 0 && !bytes.Contains(raw, s.probe) && !bytes.Contains(raw, escaped) {
-			return provider.Message{}, nil
 		}
 		family := Family(x.Request.Provider, x.Request.Method, x.Request.Path)
 		return family.Message(provider.Request{Type: x.Request.Type, Model: x.Request.Model}, raw, u.At), nil
@@ -237,6 +239,11 @@ func (s *source) message(u *pool.Unit) (provider.Message, error) {
 		return provider.Message{}, errShort
 	}
 	return s.asked.Message(provider.Element{At: u.At, Offset: int(u.Offset), Length: int(u.Length)}), nil
+}
+
+// without reports whether a message, as it is stored, cannot hold the text that is searched for.
+func (s *source) without(raw []byte) bool {
+	return len(s.probe) > 0 && !bytes.Contains(raw, s.probe) && !bytes.Contains(raw, escaped)
 }
 
 // escaped begins the only other spelling, in JSON, of a character that a probe may have.
