@@ -69,13 +69,16 @@ func npmInstall(ctx context.Context, cache, dir string, pinned []byte) error {
 		}
 		return nil
 	}
-	// No package's scripts are run, but for the one that puts OpenCode's program where its command is. A registry that
-	// cannot be reached is not tried for minutes.
+	// No package's scripts are run, but for those that put OpenCode's and Claude Code's program where their commands are. A
+	// registry that cannot be reached is not tried for minutes.
 	if err := run(part, npm, "install", "--prefix", part, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock",
 		"--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"); err != nil {
 		return err
 	}
 	if err := run(filepath.Join(part, "node_modules", "opencode-ai"), "node", "postinstall.mjs"); err != nil {
+		return err
+	}
+	if err := run(filepath.Join(part, "node_modules", "@anthropic-ai", "claude-code"), "node", "install.cjs"); err != nil {
 		return err
 	}
 	if err := os.Rename(part, dir); err != nil && !os.IsExist(err) {

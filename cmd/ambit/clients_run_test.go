@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,62 +19,65 @@ import (
 	"time"
 )
 
-// client is a program that talks to a model, and how it is pointed at Ambit.
+// client is a program that talks to a model, and what its user has set up of it anyway: a key that opens nothing, a
+// model, and that it shall not look for news. How it is led through Ambit, ambit setup says.
 type client struct {
-	name  string
-	hands hands
-	env   func(ambit string) []string
-	files func(ambit string) map[string]string // in its home
-	first []string                             // what comes before the first prompt on its command line
-	again []string                             // and before the second, in the same conversation
+	name     string // as ambit setup takes it,
+	provider string // and with it --provider
+	hands    hands
+	env      []string
+	files    map[string]string // in its home
+	before   []string          // a command of it by which its user has set it up
+	vainly   []string          // where it wants to go whatever it is told; no way leads there
+	first    []string          // what comes before the first prompt on its command line
+	again    []string          // and before the second, in the same conversation
 }
 
-// clients are set up as README.md says, with a key that opens nothing, and told not to look for news.
+// clients are those that do the job.
 func clients() []client {
-	return []client{
+	all := []client{
+		openCodeUser("anthropic", "anthropic/claude-sonnet-4-5"),
 		{
-			name: "opencode", hands: openCodeHands(),
-			env: func(ambit string) []string {
-				return []string{
-					"ANTHROPIC_API_KEY=none", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "NPM_CONFIG_OFFLINE=true",
-					`OPENCODE_CONFIG_CONTENT={"autoupdate":false,"share":"disabled","permission":"allow","enabled_providers":["anthropic"],` +
-						`"provider":{"anthropic":{"options":{"baseURL":"` + ambit + `/anthropic/v1"}}}}`,
-				}
-			},
-			first: []string{"run", "--model", "anthropic/claude-sonnet-4-5"},
-			again: []string{"run", "--model", "anthropic/claude-sonnet-4-5", "--continue"},
-		},
-		{
-			name: "codex", hands: codexHands(),
-			env: func(string) []string { return []string{"OPENAI_API_KEY=none"} },
-			files: func(ambit string) map[string]string {
-				return map[string]string{".codex/config.toml": fmt.Sprintf(codexConfig, ambit)}
-			},
+			name: "codex", provider: "openai", hands: codexHands(),
+			env:   []string{"CODEX_API_KEY=none"},
+			files: map[string]string{".codex/config.toml": codexConfig},
 			first: []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "--json"},
 			again: []string{"exec", "resume", "--last", "--dangerously-bypass-approvals-and-sandbox", "--json"},
 		},
-		{
-			name: "pi", hands: piHands(),
-			env: func(string) []string {
-				return []string{"ANTHROPIC_API_KEY=none", "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"}
-			},
-			files: func(ambit string) map[string]string {
-				return map[string]string{".pi/agent/models.json": `{"providers":{"anthropic":{"baseUrl":"` + ambit + `/anthropic"}}}`}
-			},
-			first: []string{"--provider", "anthropic", "--model", "claude-sonnet-4-5", "--print"},
-			again: []string{"--provider", "anthropic", "--model", "claude-sonnet-4-5", "--continue", "--print"},
+		piUser("anthropic", "anthropic", "claude-sonnet-4-5"),
+	}
+	all[0].hands, all[2].hands = openCodeHands(), piHands()
+	return all
+}
+
+// openCodeUser has a key of each provider, and takes one.
+func openCodeUser(provider, model string) client {
+	return client{
+		name: "opencode", provider: provider,
+		env: []string{
+			"ANTHROPIC_API_KEY=none", "OPENAI_API_KEY=none", "GOOGLE_GENERATIVE_AI_API_KEY=none",
+			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "NPM_CONFIG_OFFLINE=true",
 		},
+		files: map[string]string{".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","permission":"allow"}`},
+		first: []string{"run", "--model", model},
+		again: []string{"run", "--model", model, "--continue"},
+	}
+}
+
+// piUser has a key of each provider, and takes one.
+func piUser(provider, id, model string) client {
+	return client{
+		name: "pi", provider: provider,
+		env: []string{
+			"ANTHROPIC_API_KEY=none", "OPENAI_API_KEY=none", "GEMINI_API_KEY=none", "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0",
+		},
+		first: []string{"--provider", id, "--model", model, "--print"},
+		again: []string{"--provider", id, "--model", model, "--continue", "--print"},
 	}
 }
 
 const codexConfig = `model = "gpt-5.1-codex"
-model_provider = "ambit"
 check_for_update_on_startup = false
-[model_providers.ambit]
-name = "OpenAI through Ambit"
-base_url = "%s/openai/v1"
-env_key = "OPENAI_API_KEY"
-wire_api = "responses"
 [analytics]
 enabled = false
 [features]
@@ -83,14 +85,14 @@ plugins = false
 apps = false
 `
 
-// run lets a client work on one prompt, and fails if it exits with an error or takes too long. Nothing that it starts
-// is left running.
-func (c *client) run(t *testing.T, bin, dir string, environ, args []string, prompt string) {
+// run lets a client work on one prompt, or what else is behind the arguments, and returns what it says. It fails if the
+// client exits with an error or takes too long. Nothing that it starts is left running.
+func (l led) run(t *testing.T, dir string, args []string, prompt ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	p := exec.CommandContext(ctx, filepath.Join(bin, c.name), append(args, prompt)...)
-	p.Dir, p.Env = dir, environ
+	p := exec.CommandContext(ctx, l.command[0], slices.Concat(l.command[1:], args, prompt)...)
+	p.Dir, p.Env = dir, l.environ
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	group := func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) }
 	p.Cancel, p.WaitDelay = group, 5*time.Second
@@ -102,21 +104,21 @@ func (c *client) run(t *testing.T, bin, dir string, environ, args []string, prom
 	}
 	err := p.Wait()
 	_ = group() // there is none if it has ended what it started, as it should
-	t.Logf("%s %q: %v", c.name, prompt, time.Since(start).Round(100*time.Millisecond))
+	t.Logf("%s %q: %v", filepath.Base(l.command[0]), prompt, time.Since(start).Round(100*time.Millisecond))
 	if err != nil || ctx.Err() != nil {
-		t.Fatalf("%s: %v, %v\n%s", c.name, err, ctx.Err(), said.Bytes())
+		t.Fatalf("%s: %v, %v\n%s", l.command, err, ctx.Err(), said.Bytes())
 	}
+	return said.String()
 }
 
 // environ is all that a client sees of the environment. What it wants from elsewhere than this machine it asks of proxy.
-func (c *client) environ(bin, home, ambit, proxy string) []string {
-	return append(
-		[]string{
-			"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"),
-			"TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "DO_NOT_TRACK=1", "GIT_CONFIG_NOSYSTEM=1",
-			"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy,
-			"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1",
-		}, c.env(ambit)...)
+func (c *client) environ(bin, home, proxy string) []string {
+	return []string{
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"),
+		"TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "DO_NOT_TRACK=1", "GIT_CONFIG_NOSYSTEM=1",
+		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy,
+		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1",
+	}
 }
 
 // outside is a proxy that leads nowhere and notes who wanted to go where.

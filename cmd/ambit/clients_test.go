@@ -24,9 +24,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestClients lets real clients work through ambit up, one after the other, against a scripted provider. What they leave
-// in the repository, what passed, what was recorded of it and how it hangs together must be what it should.
-// make test-clients builds the command first.
+// TestClients lets real clients, set up as ambit setup says, work through ambit up against a scripted provider. Three do a
+// job, one after the other: what they leave in the repository, what passed, what was recorded of it and how it hangs
+// together must be what it should. The others ask one thing. make test-clients builds the command first.
 func TestClients(t *testing.T) {
 	built, err := filepath.Abs(filepath.Join("..", "..", "bin"))
 	if err != nil {
@@ -52,6 +52,7 @@ func TestClients(t *testing.T) {
 				t.Fatalf("%d sessions, want one: %+v", len(found), found)
 			}
 			requests := ask[struct{ Requests []requestRow }](t, data, "request", found[0].Session, "--list", "--json").Requests
+			c.checkRoute(t, requests)
 			checkPassed(t, data, found[0].Session, requests, all)
 			checkFaults(t, requests)
 			checkProof(t, data, found[0].Session)
@@ -59,6 +60,7 @@ func TestClients(t *testing.T) {
 		})
 	}
 	checkTree(t, tree)
+	t.Run("setup", func(t *testing.T) { askAll(t, bin) })
 }
 
 const treeComment = `How the requests of each client hang together: the number of a request, its thread, how it stands to which other, and its
@@ -164,24 +166,16 @@ func (c *client) work(t *testing.T, bin, data string) []passed {
 // through runs a client twice through ambit up and returns how many requests came the first time.
 func (c *client) through(t *testing.T, bin, dir, data, provider, outside string, tape *tape) int {
 	t.Helper()
-	up, err := startUp(t.Context(), data, childEnv(data), "--upstream", "anthropic="+provider, "--upstream", "openai="+provider)
-	if err != nil {
-		t.Fatal(err)
-	}
+	up := c.startUp(t, data, provider)
 	defer func() {
 		if err := up.stop(); err != nil {
 			t.Errorf("ambit up: %v\n%s", err, up.err.String())
 		}
 	}()
-	home := t.TempDir()
-	writeFiles(t, home, map[string]string{"tmp/.keep": ""})
-	if c.files != nil {
-		writeFiles(t, home, c.files(up.url))
-	}
-	environ := c.environ(bin, home, up.url, outside)
-	c.run(t, bin, dir, environ, c.first, jobFirst)
+	l := c.lead(t, bin, data, up.url, outside)
+	l.run(t, dir, c.first, jobFirst)
 	first := len(tape.all())
-	c.run(t, bin, dir, environ, c.again, jobSecond)
+	l.run(t, dir, c.again, jobSecond)
 	return first
 }
 
