@@ -23,6 +23,7 @@ type demoResult struct {
 	ToolCalls   int
 	SubAgents   int
 	Rewinds     int
+	Compactions int
 	TestsFailed int // runs of test.sh
 	TestsPassed int
 	Tokens      int // of the conversation after the rewind, as the server counted them
@@ -89,7 +90,8 @@ func runDemoAgent(ctx context.Context, baseURL, dir string, say func(format stri
 }
 
 // session is what the person at the keyboard does: asks for the cause, asks for a repair, goes back because the
-// repair is wrong, asks again, and has it committed.
+// repair is wrong, asks again, and has it committed. Then the conversation has become long: the client compacts it, and
+// the person asks for one thing more.
 func (a *demoAgent) session(ctx context.Context) error {
 	c := &demoChat{system: demoSystem, specs: demoToolSpecs(), tools: &demoTools{dir: a.dir, root: a.root, task: a.subAgent}}
 	if _, err := a.work(ctx, c, demoAsk); err != nil {
@@ -110,7 +112,24 @@ func (a *demoAgent) session(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	summary, err := a.compact(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, err = a.work(ctx, c, summary, demoTellOwner)
+	return err
+}
+
+// compact asks for a summary and forgets everything else; what is said next begins with what it returns.
+func (a *demoAgent) compact(ctx context.Context, c *demoChat) (string, error) {
+	summary, err := a.work(ctx, c, demoSummarise)
+	if err != nil {
+		return "", err
+	}
+	a.result.Compactions++
+	a.say("compaction: a summary of %d words stands in for %d messages", len(strings.Fields(summary)), len(c.messages)-2)
+	c.messages = nil
+	return demoGoOn + summary, nil
 }
 
 // rewind drops the messages from a point on and puts the project's files back to where they were.
@@ -130,10 +149,15 @@ func (a *demoAgent) rewind(ctx context.Context, c *demoChat, to int) error {
 	return nil
 }
 
-// work adds a prompt to a conversation and goes on until an answer calls no tool; it returns that answer's text.
-func (a *demoAgent) work(ctx context.Context, c *demoChat, prompt string) (string, error) {
-	c.messages = append(c.messages, demoMessage{"user", []demoBlock{{Type: "text", Text: prompt}}})
-	a.say("%sprompt: %s", c.name, demoFirst(prompt, 90))
+// work adds a message to a conversation, the prompt last in it, and goes on until an answer calls no tool; it returns
+// that answer's text.
+func (a *demoAgent) work(ctx context.Context, c *demoChat, texts ...string) (string, error) {
+	said := demoMessage{Role: "user"}
+	for _, text := range texts {
+		said.Content = append(said.Content, demoBlock{Type: "text", Text: text})
+	}
+	c.messages = append(c.messages, said)
+	a.say("%sprompt: %s", c.name, demoFirst(texts[len(texts)-1], 90))
 	for range demoTurnLimit {
 		c.turns++
 		answer, stop, err := a.client.send(ctx, c.request())

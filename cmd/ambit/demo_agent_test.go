@@ -109,11 +109,11 @@ func TestDemoAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("result", func(t *testing.T) {
-		want := demoResult{Requests: 48, Retries: 1, Turns: 46, ToolCalls: 45, SubAgents: 1, Rewinds: 1, TestsFailed: 2, TestsPassed: 2, Tokens: got.Tokens}
+		want := demoResult{Requests: 52, Retries: 1, Turns: 50, ToolCalls: 48, SubAgents: 1, Rewinds: 1, Compactions: 1, TestsFailed: 2, TestsPassed: 2, Tokens: got.Tokens}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
-		if len(u.exchanges) != got.Requests || got.Requests < 46 {
+		if len(u.exchanges) != got.Requests || got.Requests < 50 {
 			t.Errorf("%d requests arrived, %d counted", len(u.exchanges), got.Requests)
 		}
 		if len(u.results()) != got.ToolCalls {
@@ -127,10 +127,11 @@ func TestDemoAgent(t *testing.T) {
 	t.Run("shape", func(t *testing.T) { checkDemoShape(t, u) })
 	t.Run("rewind", func(t *testing.T) { checkDemoRewind(t, u) })
 	t.Run("sub-agent", func(t *testing.T) { checkDemoSubAgent(t, u) })
+	t.Run("compaction", func(t *testing.T) { checkDemoCompaction(t, u) })
 	t.Run("story", func(t *testing.T) { checkDemoStory(t, u) })
 }
 
-// checkDemoProject: the file is mended and committed, and the tests pass for everybody.
+// checkDemoProject: the file is mended and committed, the tests pass for everybody, and the note names the commit.
 func checkDemoProject(t *testing.T, dir string) {
 	raw, err := os.ReadFile(filepath.Join(dir, "lib/bucket.sh"))
 	if err != nil || !strings.Contains(string(raw), demoRefillNew) || strings.Contains(string(raw), "999") {
@@ -139,7 +140,9 @@ func checkDemoProject(t *testing.T, dir string) {
 	tools := demoTools{dir: dir}
 	for command, want := range map[string]string{
 		"git log -n 1 --format=%s":  "bucket: carry the remainder between looks\n",
-		"git status --short":        "(no output)\n",
+		"git log -n 1 --format=%h":  demoFixedIn + "\n",
+		"git status --short":        "?? notes/poller.md\n",
+		"cat notes/poller.md":       demoOwnerNote,
 		"git rev-list --count HEAD": "4\n",
 		"sh test.sh | tail -n 1":    "# all 8 passed\n",
 	} {
@@ -164,6 +167,7 @@ func checkDemoProgress(t *testing.T, lines []string) {
 		"turn 29: bash sh test.sh → 10 lines",
 		"  sub-agent turn 2: read_file conf/limits.conf → 7 lines",
 		"turn 18: write_file notes/finding.md → 1 line",
+		"turn 41: bash git log -n 1 --date=short --format='%h %ad %s' → 1 line",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("no line %q in:\n%s", want, strings.Join(lines, "\n"))
@@ -322,6 +326,34 @@ func checkDemoSubAgent(t *testing.T, u *demoUpstream) {
 	}
 }
 
+// checkDemoCompaction: after a summary was asked for in the conversation and given, all that is sent begins with it, with
+// the same system prompt and tools, and nothing that tools gave back before is sent again.
+func checkDemoCompaction(t *testing.T, u *demoUpstream) {
+	main := u.main()
+	asked := main[len(main)-1]
+	if last := asked.Messages[len(asked.Messages)-1]; demoText(last) != demoSummarise {
+		t.Fatalf("the conversation ends with %q", demoText(last))
+	}
+	after := u.exchanges[slices.IndexFunc(u.exchanges, func(e demoExchange) bool { return bytes.Equal(e.body, asked.body) })+1:]
+	if len(after) != 3 {
+		t.Fatalf("%d requests after the compaction", len(after))
+	}
+	for i, e := range after {
+		if got := demoText(e.Messages[0]); got != demoGoOn+demoSummary+demoTellOwner || len(e.Messages) != 1+2*i {
+			t.Errorf("request %d after it has %d messages and begins with %q", i, len(e.Messages), got)
+		}
+		if e.System[0].Text != demoSystem || len(e.Tools) != len(asked.Tools) {
+			t.Errorf("request %d after it has another system prompt, or %d tools", i, len(e.Tools))
+		}
+		if bytes.Contains(e.body, []byte(demoDropped)) {
+			t.Errorf("request %d after it still holds %q", i, demoDropped)
+		}
+	}
+	if n := strings.Count(strings.Join(u.results(), ""), demoDropped); n != 1 {
+		t.Errorf("%q stands in %d results", demoDropped, n)
+	}
+}
+
 // checkDemoStory: the figures that the script states are those that the tools found.
 func checkDemoStory(t *testing.T, u *demoUpstream) {
 	all := strings.Join(u.results(), "\n")
@@ -337,6 +369,8 @@ func checkDemoStory(t *testing.T, u *demoUpstream) {
 		"80 batch allow", "137 ios allow", "45 partner allow", "209 web allow",
 		"   20  \tlast=$now\n", "# 4 of 8 failed", "# all 8 passed",
 		"2025-03-03 bucket: simpler refill", "?? notes/finding.md\n",
+		demoFixedIn + " 2025-03-04 bucket: carry the remainder between looks\n",
+		"10 poller allow\n", "219 poller deny\n", "180 poller allow\n", "49 poller deny\n", // the last look, before and after
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no tool returned %q", want)
@@ -360,7 +394,7 @@ func TestDemoScriptTexts(t *testing.T) {
 			}
 		}
 	}
-	if turns != 46 {
+	if turns != 50 {
 		t.Errorf("%d turns", turns)
 	}
 }
@@ -403,7 +437,7 @@ func TestDemoAgentFails(t *testing.T) {
 		}, "the first repair should have been wrong"},
 		"the tests fail at the end": {func(s *scripted.Script) {
 			s.Conversations[0].Turns = []scripted.Turn{end, end}
-			s.Conversations[0].Branches[0].Turns = []scripted.Turn{bash("sh test.sh"), end, end}
+			s.Conversations[0].Branches[0].Turns = []scripted.Turn{bash("sh test.sh"), end, end, end}
 		}, "the tests do not pass at the end"},
 		"no end": {
 			func(s *scripted.Script) {

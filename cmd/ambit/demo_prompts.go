@@ -41,3 +41,13 @@ const demoCommitIt = `Good. Write the line in CHANGES and commit it, the note in
 const demoTaskStart = `Read logs/gateway.log and tell me for every client how many of its requests were allowed and how many denied`
 
 const demoTask = demoTaskStart + `, and about how far apart they come. Then look at the moments at which the poller was allowed after its first second: what came before each of them? Say whether any other client starves in the same way. The fields are named in each line: client=, verdict=; the time stands first. conf/limits.conf has rate and burst of each client.`
+
+// demoSummarise is what the client asks by itself when it compacts.
+const demoSummarise = `This conversation has become long. Write a summary from which you can go on without it: what was asked, what you found, what you changed, and what is still open, with names of files and the figures that matter, but no output of commands. Answer with the summary alone, and call no tool.`
+
+// demoGoOn begins the conversation after a compaction; the summary comes behind it. The script knows it by this text.
+const demoGoOn = `What was said so far had to make room. This summary stands in its place; go on from there.
+
+`
+
+const demoTellOwner = `The poller's owner asks what we did. Write them a short note, notes/poller.md: what was wrong, what they get from now on, and which commit has it. Look the figures up again. Do not commit the note.`

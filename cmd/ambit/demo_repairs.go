@@ -78,6 +78,40 @@ All eight tests pass. On samples/morning.txt, allowed before and after: web 209 
 		demoTurn("", demoBash("git add -A && git -c user.name='Ambit Demo' -c user.email=demo@example.invalid commit -q -m 'bucket: carry the remainder between looks' && git log -n 4 --format='%h %s'")),
 		demoTurn("", demoBash("git show --stat --format=%s HEAD && git status --short")),
 		demoTurn(`Committed as "bucket: carry the remainder between looks": lib/bucket.sh, CHANGES and notes/finding.md. The tests pass and nothing is left over. The incident of 4 March in docs/incidents.md still says "Open"; I left that to you, since the gateway does not run this version yet.`),
+
+		demoTurn(demoSummary),
+	}
+}
+
+// demoSummary is what the agent keeps of its work when it compacts: no output, and not the commit's hash.
+const demoSummary = `What was asked: why the poller is denied nearly always, though it asks only a little faster than its rate; then a repair that rounds in neither direction; then a commit.
+
+What was found: bucket_refill in lib/bucket.sh set last=$now at every look, also when what was earned since the last look was less than one token. A client that asked again before it had earned one therefore never got one. The poller asks every 151 ms and earns a token in 200 ms. It came with "bucket: simpler refill"; no other client was denied. notes/finding.md has the details.
+
+What was changed: in lib/bucket.sh a bucket has a third number, part, in which thousandths of a token are carried from look to look. All eight tests of test.sh pass. On samples/morning.txt the poller gets more than before, and the others get the same. CHANGES has its line. Committed as "bucket: carry the remainder between looks", with notes/finding.md.
+
+Still open: docs/incidents.md says "Open" under 4 March, because the gateway does not run this version yet.`
+
+// demoFixedIn is the commit that the agent makes, as git abbreviates it; all that it depends on is made up here.
+const demoFixedIn = "15db942"
+
+const demoOwnerNote = `# To the owner of the poller
+
+Since "bucket: simpler refill" of 3 March the turnstile gave you your burst and then next to nothing. Whoever asked again
+before a whole token was earned lost what had been earned, and you ask every 151 ms where a token takes 200 ms.
+
+Commit ` + demoFixedIn + ` of 4 March carries the rest from look to look. In samples/morning.txt 180 of your 229 requests
+pass where 10 did: a burst of 10, and 5 a second. You need not change anything. The gateway does not run it yet.
+`
+
+// demoNoteToOwner is what the agent does after the compaction, on demoTellOwner.
+func demoNoteToOwner() []scripted.Turn {
+	return []scripted.Turn{
+		demoTurn("The summary has neither the commit's hash nor the figures of the sample, so I'll look again: the commit, and the poller before and after it.",
+			demoBash("git log -n 1 --date=short --format='%h %ad %s'"),
+			demoBash("mkdir -p old/lib && cp -r turnstile.sh conf old/ && cp lib/limits.sh old/lib/ && git show HEAD~1:lib/bucket.sh >old/lib/bucket.sh && for d in old .; do sh $d/turnstile.sh <samples/morning.txt | grep poller | cut -d' ' -f2,3 | sort | uniq -c; done; rm -r old")),
+		demoTurn("10 of 229 before, 180 of 229 now.", demoWrite("notes/poller.md", demoOwnerNote)),
+		demoTurn("The note is in notes/poller.md, not committed. It names " + demoFixedIn + ` and what the poller gets on samples/morning.txt, 180 of 229 requests where it got 10, and says that the gateway does not run it yet.`),
 	}
 }
 

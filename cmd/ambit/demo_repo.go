@@ -96,6 +96,6 @@ func demoEnv(dir string, day int) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat",
-		"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date,
+		"GIT_DEFAULT_HASH=sha1", "GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date,
 	}
 }

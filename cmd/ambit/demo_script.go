@@ -12,6 +12,7 @@ func demoScript() scripted.Script {
 			Branches: []scripted.Branch{{When: demoOtherWay, Turns: demoRightRepair()}},
 		},
 		{Match: demoTaskStart, Turns: demoLogReading()},
+		{Match: demoGoOn, Turns: demoNoteToOwner()},
 	}}
 }
 
