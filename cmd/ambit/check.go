@@ -21,9 +21,13 @@ type checkReport struct {
 	Rebuilt       int                `json:"rebuilt"`
 	Reconstructed int                `json:"reconstructed"`
 	BodyBytes     int64              `json:"body_bytes"`
-	Missing       int                `json:"missing"` // requests and responses that passed unrecorded
+	Purged        int                `json:"purged"`
+	LeftBytes     int64              `json:"left_bytes,omitempty"` // of sessions whose purge was interrupted
+	Missing       int                `json:"missing"`              // requests and responses that passed unrecorded
 	Mismatches    []journal.Mismatch `json:"mismatches"`
 	Damage        []journal.Damage   `json:"damage"`
+
+	unfinished []string // sessions whose purge was interrupted
 }
 
 func newCheck(e *env) *cobra.Command {
@@ -31,8 +35,8 @@ func newCheck(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [SESSION…]",
 		Short: "Verify every entry and rebuild every body of all or some sessions",
-		Long: "Verify every entry and rebuild every body of all or some sessions. What passed unrecorded is counted; it is no\n" +
-			"damage.\n\n" + sessionHelp,
+		Long: "Verify every entry and rebuild every body of all or some sessions. What passed unrecorded, and what was purged, is\n" +
+			"counted; it is no damage.\n\n" + sessionHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := e.check(c.Context(), args)
 			if err != nil {
@@ -87,6 +91,10 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 		total.Bodies += r.Bodies
 		total.Rebuilt += r.Rebuilt
 		total.BodyBytes += r.Bytes
+		total.Purged += r.Purged
+		if total.LeftBytes += r.Left; r.Left > 0 {
+			total.unfinished = append(total.unfinished, name)
+		}
 		total.Mismatches = append(total.Mismatches, r.Mismatches...)
 		total.Damage = append(total.Damage, r.Damage...)
 		if p, err := pool.Load(ctx, d, name); err == nil || errors.Is(err, journal.ErrCorrupt) {
@@ -106,6 +114,13 @@ func (e *env) printCheck(r checkReport) {
 	if r.Missing > 0 {
 		fmt.Fprintf(e.out, "%s passed unrecorded; the gap entries of %s log say why\n",
 			plural(r.Missing, "request or response", "requests or responses"), e.self())
+	}
+	if r.Purged > 0 {
+		fmt.Fprintf(e.out, "%s purged: only their hashes are left\n", plural(r.Purged, "body was", "bodies were"))
+	}
+	for _, name := range r.unfinished {
+		e.say("the purge of session %s was interrupted, or is under way: some of its text is still there", name)
+		e.hint("%s purge %s finishes it", e.self(), name)
 	}
 	for _, x := range r.Damage[:min(shown, len(r.Damage))] {
 		if x.File == "" {

@@ -63,6 +63,7 @@ func fullHome(t *testing.T) string {
 		}
 	}
 	talkHome(t, d)
+	purgedHome(t, d)
 	for _, file := range []string{"b-entry/entries/000000000001.jsonl", "c-body/bodies/literals.log"} {
 		file = filepath.Join(dir, "sessions", file)
 		data, err := os.ReadFile(file)
@@ -78,6 +79,25 @@ func fullHome(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// purgedHome makes a session that was purged, and whose literal log is there again, as if that had been interrupted.
+func purgedHome(t *testing.T, d *journal.Dir) {
+	t.Helper()
+	ctx, name := t.Context(), "g-purged"
+	unlock, err := d.Lock(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := d.Put(ctx, name, []byte(`{"model":"m"}`))
+	if err == nil {
+		_, err = d.Append(ctx, name, &entry.Session{ID: name}, &entry.Request{N: 1, Provider: "anthropic", Arrived: time.Unix(1e9, 0), Body: &body})
+	}
+	_, purged := d.Purge(ctx, name)
+	left := os.WriteFile(filepath.Join(d.Folder(name), "bodies", "literals.log"), []byte("left"), 0o600)
+	if err := errors.Join(err, purged, left, unlock()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // talkHome makes a session with texts, and a fork of it.

@@ -100,6 +100,7 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"log", "a-full", "--json"}},
 		{0, []string{"log", "e-talk", "--json"}},
 		{0, []string{"log", "f-fork", "--json"}},
+		{0, []string{"log", "g-purged", "--json"}},
 		{0, []string{"request", "a-full", "--list", "--json"}},
 		{0, []string{"search", "e-talk", "needle", "--json", "--max-results", "1"}},
 		{0, []string{"read", "e-talk", "e4", "--json", "--max-bytes", "4000"}},
@@ -107,7 +108,9 @@ func TestCLIJSON(t *testing.T) {
 		{1, []string{"check", "--json"}},
 		{0, []string{"reindex", "a-full", "--json"}},
 		{0, []string{"export", "a-full"}},
+		{0, []string{"export", "g-purged"}},
 		{0, []string{"export", "e-talk", "--public"}},
+		{0, []string{"purge", "e-talk", "--yes", "--json"}},
 		{0, []string{"version", "--json"}},
 	} {
 		command := call.args[0]

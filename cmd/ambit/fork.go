@@ -153,6 +153,9 @@ func (e *env) unclaimed(ctx context.Context, d *journal.Dir, key, tag string) er
 	for _, name := range names {
 		f, err := d.First(ctx, name)
 		if s, ok := f.Fact.(*entry.Session); err == nil && ok && s.Key == key {
+			if purged, err := d.Purged(name); purged != nil && err == nil {
+				continue // nobody goes on in it
+			}
 			return &hintError{fmt.Errorf("the tag %q leads to session %s already", tag, name), "take another"}
 		}
 	}

@@ -97,7 +97,14 @@ func (e *env) session(ctx context.Context, d *journal.Dir, arg string) (string, 
 func called(ctx context.Context, d *journal.Dir, name, arg string) bool {
 	f, err := d.First(ctx, name)
 	first, ok := f.Fact.(*entry.Session)
-	return err == nil && ok && (first.Title == arg || first.Key == ambit.TagKey(arg))
+	if err != nil || !ok || first.Title == arg || first.Key == ambit.TagKey(arg) {
+		return err == nil && ok
+	}
+	if !ambit.IsImport(first) {
+		return false
+	}
+	rec, err := ambit.OpenRecording(ctx, d, name)
+	return err == nil && rec.Title(ctx) == arg
 }
 
 // one opens the store for reading and finds one session in it. The caller closes the store.

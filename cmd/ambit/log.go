@@ -17,23 +17,31 @@ import (
 )
 
 func newLog(e *env) *cobra.Command {
-	var asJSON, entries, full bool
+	var asJSON, entries, full, tree bool
 	var thread string
 	c := &cobra.Command{
 		Use:   "log SESSION",
 		Short: "Print a session as the conversation it was, or its entries in order",
 		Long: "Print a session as the conversation it was, thread by thread: what was said, called and given back, each once, where it\n" +
-			"first passed, and how each request follows from another. Or, with --entries or --json, its entries in order.\n\n" + sessionHelp,
+			"first passed, and how each request follows from another. Or, with --tree, a line for each prompt: the requests that it took,\n" +
+			"the tokens then, and what was left behind, compacted, tried again, or given to others. Or, with --entries or --json, its\n" +
+			"entries in order.\n\n" + sessionHelp,
 		Args: oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			if (entries || asJSON) && full {
 				return misused("--full goes with the conversation, not with entries")
+			}
+			if tree && (entries || asJSON || full) {
+				return misused("--tree is a page of its own: not with --entries, --full or --json")
 			}
 			d, name, err := e.one(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer d.Close()
+			if tree {
+				return e.printTree(c.Context(), d, name, thread)
+			}
 			if !entries && !asJSON {
 				return e.printTalk(c.Context(), d, name, thread, full)
 			}
@@ -62,6 +70,7 @@ func newLog(e *env) *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print the entries, one JSON object a line")
 	c.Flags().BoolVar(&entries, "entries", false, "print the entries, one a line")
 	c.Flags().BoolVar(&full, "full", false, "print all that was said, not the beginnings")
+	c.Flags().BoolVar(&tree, "tree", false, "print what went on in a line for each prompt, as a tree")
 	c.Flags().StringVar(&thread, "thread", "", "only this thread, such as t1")
 	return c
 }
@@ -160,6 +169,9 @@ func gist(f entry.Fact) string {
 		return strings.TrimSpace(f.Client + " " + f.Title)
 	case *entry.Request:
 		s := strings.TrimSpace(fmt.Sprintf("#%d %s %s%s %s", f.N, f.Method, f.Provider, f.Path, f.Model)) + ", " + count(size(f.Body)) + " bytes"
+		if f.Recorded != nil {
+			s = strings.Join(strings.Fields(fmt.Sprintf("#%d %s %s%s %s", f.N, f.Method, f.Provider, f.Path, f.Model)), " ") + ", imported"
+		}
 		if f.Partial {
 			s += ", ended early"
 		}
@@ -181,6 +193,9 @@ func gist(f entry.Fact) string {
 		return s + ", " + plural(f.Messages, "message", "messages")
 	case *entry.Unit:
 		s := strings.TrimSpace(fmt.Sprintf("#%d %s %s %s", f.N, f.Thread, f.Of, f.Role))
+		if f.Line != 0 {
+			s += fmt.Sprintf(" in line %d", f.Line)
+		}
 		if f.At != "" {
 			s += " at " + f.At
 		}
@@ -188,6 +203,10 @@ func gist(f entry.Fact) string {
 	case *entry.Gap:
 		return fmt.Sprintf("%s, %s bytes, passed unrecorded since %s: %s",
 			plural(f.Exchanges, "request or response", "requests or responses"), count(f.Bytes), f.Since.Local().Format(time.DateTime), f.Cause)
+	case *entry.Imported:
+		return strings.TrimSpace(f.Format+" "+f.Name) + ", " + plural(f.Lines, "line", "lines")
+	case *entry.Purged:
+		return fmt.Sprintf("%s, %s bytes, overwritten: all that the entries before rely on", plural(f.Bodies, "body", "bodies"), count(f.Bytes))
 	default:
 		return "of a kind that this version does not know"
 	}

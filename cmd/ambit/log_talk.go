@@ -27,31 +27,49 @@ type talk struct {
 	full              bool
 	requests, answers map[int]bool // that were left behind
 	units             map[int][]*pool.Unit
-	unread            error // why a text cannot be read, of the first
+	unread            error            // why a text cannot be read, of the first
+	purged            bool             // some text was
+	unanswered        map[string]bool  // calls
+	pruned            map[int][]string // by request
+}
+
+// openTalk reads a session to be printed. What is damaged is read as far as it goes.
+func (e *env) openTalk(ctx context.Context, d *journal.Dir, name string, full bool) (t *talk, damage, err error) {
+	rec, damage := ambit.OpenRecording(ctx, d, name)
+	if damage != nil && !errors.Is(damage, journal.ErrCorrupt) {
+		return nil, nil, damage
+	}
+	p, err := pool.Load(ctx, d, name)
+	if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+		return nil, nil, err
+	}
+	t = &talk{env: e, rec: rec, pool: p, full: full, units: make(map[int][]*pool.Unit)}
+	t.requests, t.answers = p.Behind()
+	t.pruned, t.unanswered = p.Pruned(), make(map[string]bool)
+	for _, ids := range p.Unanswered() {
+		for _, id := range ids {
+			t.unanswered[id] = true
+		}
+	}
+	for i := range p.Units {
+		if u := &p.Units[i]; u.Of != entry.PartMore && u.Of != entry.PartPruned {
+			t.units[u.N] = append(t.units[u.N], u)
+		}
+	}
+	return t, damage, nil
 }
 
 // printTalk prints a session's threads, one after another, or one of them.
 func (e *env) printTalk(ctx context.Context, d *journal.Dir, name, thread string, full bool) error {
-	rec, damage := ambit.OpenRecording(ctx, d, name)
-	if damage != nil && !errors.Is(damage, journal.ErrCorrupt) {
-		return damage
-	}
-	p, err := pool.Load(ctx, d, name)
-	if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+	t, damage, err := e.openTalk(ctx, d, name, full)
+	if err != nil {
 		return err
-	}
-	t := &talk{env: e, rec: rec, pool: p, full: full, units: make(map[int][]*pool.Unit)}
-	t.requests, t.answers = p.Behind()
-	for i := range p.Units {
-		if u := &p.Units[i]; u.Of != entry.PartMore {
-			t.units[u.N] = append(t.units[u.N], u)
-		}
 	}
 	found := false
 	if thread == "" {
-		t.printSession()
+		t.printSession(ctx)
 	}
-	for _, of := range p.Threads() {
+	for _, of := range t.pool.Threads() {
 		if thread == "" || of.Name == thread {
 			found = true
 			if thread == "" {
@@ -66,18 +84,44 @@ func (e *env) printTalk(ctx context.Context, d *journal.Dir, name, thread string
 	if damage == nil && thread != "" && !found {
 		return e.noThread(name, thread)
 	}
-	return e.damaged(cmp.Or(damage, t.unread))
+	return t.lacks(name, damage)
+}
+
+// lacks says what could not be printed.
+func (t *talk) lacks(name string, damage error) error {
+	switch {
+	case t.pool.Purged != nil:
+		t.say("session %s was purged", name)
+	case t.purged:
+		t.say("some of the text of session %s was purged, in a session that it goes on from", name)
+	}
+	return t.damaged(cmp.Or(damage, t.unread))
 }
 
 func (t *talk) line(format string, args ...any) {
 	fmt.Fprintln(t.out, printable(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-func (t *talk) printSession() {
+func (t *talk) printSession(ctx context.Context) {
 	s := t.pool.Session
-	t.line("session %s  %s  %s", s.ID, s.Client, s.Title)
+	t.line("session %s  %s  %s", s.ID, s.Client, t.rec.Title(ctx))
+	for _, r := range t.pool.Recordings {
+		if t.pool.Imported == nil {
+			break // it goes on from the session that was
+		}
+		t.line("imported from %s, %s, %s: evidence, without authority here", r.Name, r.Format, plural(r.Lines, "line", "lines"))
+	}
+	if t.pool.Imported == nil && t.pool.Evidence != 0 {
+		t.line("up to %s imported: evidence, without authority here", t.pool.Evidence.Ref())
+	}
+	if i := t.pool.Imported; i != nil && i.Body == nil {
+		t.line("imported from %s, an export: evidence, without authority here", i.Name)
+	}
 	if s.From != nil {
 		t.line("goes on from %s of %s", s.From.Seq.Ref(), s.From.Session)
+	}
+	if p := t.pool.Purged; p != nil {
+		t.line("%s", purgedText(p, t.pool.PurgedAt))
 	}
 	if t.pool.Missing > 0 {
 		t.line("lacks %s that passed unrecorded", plural(t.pool.Missing, "request or response", "requests or responses"))
@@ -85,6 +129,14 @@ func (t *talk) printSession() {
 }
 
 func (t *talk) printThread(ctx context.Context, of pool.Thread) {
+	t.line("%s", heading(of))
+	for _, n := range of.Requests {
+		t.printExchange(ctx, t.pool.Exchange(n))
+	}
+}
+
+// heading is what a thread is, in a line.
+func heading(of pool.Thread) string {
 	about := map[entry.Relating]string{entry.Agent: "a sub-agent", entry.Side: "a side request"}[of.How]
 	if of.Owner != 0 {
 		about += fmt.Sprintf(" of #%d", of.Owner)
@@ -92,10 +144,7 @@ func (t *talk) printThread(ctx context.Context, of pool.Thread) {
 	if about != "" {
 		about = ", " + about
 	}
-	t.line("%s%s, %s", of.Name, about, plural(len(of.Requests), "request", "requests"))
-	for _, n := range of.Requests {
-		t.printExchange(ctx, t.pool.Exchange(n))
-	}
+	return fmt.Sprintf("%s%s, %s", of.Name, about, plural(len(of.Requests), "request", "requests"))
 }
 
 // printRest prints what is in no thread.
@@ -128,14 +177,16 @@ func (t *talk) printExchange(ctx context.Context, x *pool.Exchange) {
 		head += "  (left behind)"
 	}
 	t.line("%s", head)
-	for _, u := range t.units[n] {
-		if u.Of == entry.PartAnswer || u.Of == entry.PartResponse {
-			continue
-		}
-		t.printUnit(ctx, u, false)
+	if ids := t.pruned[n]; len(ids) > 0 {
+		t.line("    (from here on the client left out %s)", plural(len(ids), "result", "results"))
 	}
 	for _, u := range t.units[n] {
-		if u.Of == entry.PartAnswer || u.Of == entry.PartResponse {
+		if !u.Answers() {
+			t.printUnit(ctx, u, false)
+		}
+	}
+	for _, u := range t.units[n] {
+		if u.Answers() {
 			t.printUnit(ctx, u, t.answers[n] && !t.requests[n])
 		}
 	}
@@ -147,9 +198,20 @@ func (t *talk) printExchange(ctx context.Context, x *pool.Exchange) {
 	}
 }
 
+// said is what a unit says. Why it cannot be read is kept for the end.
+func (t *talk) said(ctx context.Context, u *pool.Unit) (ambit.Said, error) {
+	said, err := t.rec.Said(ctx, u.Seq)
+	if errors.Is(err, journal.ErrPurged) {
+		t.purged = true
+	} else {
+		t.unread = cmp.Or(t.unread, err)
+	}
+	return said, err
+}
+
 // printUnit prints what a unit says.
 func (t *talk) printUnit(ctx context.Context, u *pool.Unit, behind bool) {
-	said, err := t.rec.Said(ctx, u.Seq)
+	said, err := t.said(ctx, u)
 	role := u.Role
 	if len(u.Results) > 0 {
 		role = "result"
@@ -161,9 +223,12 @@ func (t *talk) printUnit(ctx context.Context, u *pool.Unit, behind bool) {
 	if behind {
 		head += " (left behind)"
 	}
+	if errors.Is(err, journal.ErrPurged) {
+		t.line("%s (purged)", head)
+		return
+	}
 	if err != nil {
 		t.line("%s (cannot be read)", head)
-		t.unread = cmp.Or(t.unread, err)
 		return
 	}
 	var parts []string
@@ -172,8 +237,12 @@ func (t *talk) printUnit(ctx context.Context, u *pool.Unit, behind bool) {
 			parts = append(parts, text.Text)
 		}
 	}
-	for _, call := range said.Calls {
-		parts = append(parts, "→ "+call.Name+" "+string(call.Args))
+	for i, call := range said.Calls {
+		part := "→ " + call.Name + " " + string(call.Args)
+		if i < len(u.Calls) && t.unanswered[u.Calls[i]] {
+			part = "→ (without a result) " + strings.TrimPrefix(part, "→ ")
+		}
+		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
 		parts = []string{"(no public text)"}

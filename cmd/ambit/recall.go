@@ -146,12 +146,13 @@ type question struct {
 	reading *ambit.Reading // nil for a search
 	flags   *recallFlags
 	ask     func(*ambit.Recording, []byte) ambit.Recalled
+	purged  bool // some of what was looked for was
 }
 
 // recall answers a question about one session and prints what comes of it. What a damaged session answers from before
 // the damage is an answer like another: it says itself that it is not all.
 func (e *env) recall(ctx context.Context, q question) error {
-	answer, err := e.ask(ctx, q)
+	answer, err := e.ask(ctx, &q)
 	var usage *usageError
 	if answer.Status == "" && errors.As(err, &usage) {
 		return err
@@ -185,7 +186,7 @@ func (e *env) recall(ctx context.Context, q question) error {
 }
 
 // ask opens a session and asks. Where it is damaged, what lies before is asked, and the answer comes with the error.
-func (e *env) ask(ctx context.Context, q question) (a ambit.Recalled, err error) {
+func (e *env) ask(ctx context.Context, q *question) (a ambit.Recalled, err error) {
 	d, name, err := e.one(ctx, q.session)
 	if err != nil {
 		return a, err
@@ -201,6 +202,7 @@ func (e *env) ask(ctx context.Context, q question) (a ambit.Recalled, err error)
 	}
 	damage := err
 	a = q.ask(rec, key)
+	q.purged = rec.Purged()
 	if ctx.Err() != nil {
 		return ambit.Recalled{}, ctx.Err()
 	}

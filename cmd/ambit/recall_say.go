@@ -37,16 +37,18 @@ func (e *env) printAnswer(q question, a ambit.Recalled) {
 		if len(a.Results) == 0 {
 			lead = "not in what could be looked at"
 		}
-		e.say("%s: %s", lead, lacking(a.Reason))
+		e.say("%s: %s", lead, lacking(a.Reason, q.purged))
 	}
 }
 
 // lacking says why an answer that does not go on is not all.
-func lacking(r index.Reason) string {
-	switch r {
-	case index.SourceUnavailable:
+func lacking(r index.Reason, purged bool) string {
+	switch {
+	case r == index.SourceUnavailable && purged:
+		return "some of the session was purged"
+	case r == index.SourceUnavailable:
 		return "some of the session cannot be read, or passed unrecorded"
-	case index.UnsupportedShape:
+	case r == index.UnsupportedShape:
 		return "some of the session is of a kind that is not known"
 	}
 	return string(r)
@@ -109,6 +111,9 @@ func (e *env) refusal(q question, a ambit.Recalled) (why, hint string) {
 	case index.ExpiredCursor:
 		return "the cursor is damaged, or of another question, session or data directory", "ask again without it"
 	case index.SourceUnavailable:
+		if q.purged {
+			return "it was purged", e.self() + " log " + shellQuote(q.session) + " --entries shows what is left"
+		}
 		return "it cannot be read", e.self() + " check says what is damaged"
 	}
 	if q.reading != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
 	"ambit/journal"
@@ -38,6 +39,9 @@ type requestRow struct {
 	Error         string       `json:"error,omitempty"`
 	ResponseBytes int64        `json:"response_bytes"`
 	Usage         *entry.Usage `json:"usage,omitempty"`
+	Imported      bool         `json:"imported,omitempty"`
+	Unanswered    []string     `json:"unanswered,omitempty"`
+	Pruned        []string     `json:"pruned,omitempty"`
 }
 
 func newRequest(e *env) *cobra.Command {
@@ -107,7 +111,12 @@ func (e *env) request(ctx context.Context, arg string, n int, response, asJSON b
 		return &hintError{fmt.Errorf("session %s has no request %d", name, n), e.self() + " request " + name + " --list shows them"}
 	}
 	if asJSON {
-		return e.printJSON(rowOf(x))
+		r := rowOf(x)
+		r.Unanswered, r.Pruned = p.Unanswered()[n], p.Pruned()[n]
+		return e.printJSON(r)
+	}
+	if x.Request.Recorded != nil {
+		return e.printRecorded(ctx, d, name, x, response)
 	}
 	return e.printBody(ctx, d, name, x, response)
 }
@@ -137,6 +146,13 @@ func (e *env) printBody(ctx context.Context, d *journal.Dir, name string, x *poo
 		return nil
 	}
 	bytes, err := d.Body(ctx, name, *body)
+	if errors.Is(err, journal.ErrPurged) {
+		what := "request"
+		if response {
+			what = "the response to request"
+		}
+		return fmt.Errorf("%s %d was purged: of its %s bytes there is only the SHA-256, %s", what, x.Request.N, count(body.Size), body.SHA256)
+	}
 	if err != nil {
 		return e.damaged(err)
 	}
@@ -144,10 +160,35 @@ func (e *env) printBody(ctx context.Context, d *journal.Dir, name string, x *poo
 	return err
 }
 
+// printRecorded writes a body as an imported recording has it, which is what it says and need not be how it was spelled.
+func (e *env) printRecorded(ctx context.Context, d *journal.Dir, name string, x *pool.Exchange, response bool) error {
+	what := "request"
+	if response {
+		what = "the response to request"
+	}
+	rec, err := ambit.OpenRecording(ctx, d, name)
+	if err != nil {
+		return e.damaged(err)
+	}
+	body, err := rec.Recorded(ctx, x.Request.N, response)
+	switch {
+	case errors.Is(err, ambit.ErrNotRecorded):
+		return &hintError{fmt.Errorf("%s %d was imported, and its recording does not have the bytes that passed", what, x.Request.N), e.self() + " log " + name + " shows what was said in it"}
+	case errors.Is(err, journal.ErrPurged):
+		return fmt.Errorf("%s %d was purged", what, x.Request.N)
+	case err != nil:
+		return e.damaged(err)
+	}
+	e.say("%s %d was imported: this is what its recording has of it, which may be spelled otherwise than it passed", what, x.Request.N)
+	_, err = e.out.Write(body)
+	return err
+}
+
 func rowOf(x *pool.Exchange) requestRow {
 	r := requestRow{
 		N: x.Request.N, Kind: x.Request.Type, Provider: x.Request.Provider, Method: x.Request.Method, Path: x.Request.Path,
 		Model: x.Request.Model, Time: x.Request.Arrived, BodyBytes: size(x.Request.Body), Partial: x.Request.Partial,
+		Imported: x.Request.Recorded != nil,
 	}
 	if t := x.Relation; t != nil {
 		r.Thread, r.Relation, r.Parent, r.Evidence, r.Owner, r.Call, r.Messages = t.Thread, string(t.How), t.Parent, t.Evidence, t.Owner, t.Call, t.Messages
@@ -163,8 +204,11 @@ func rowOf(x *pool.Exchange) requestRow {
 
 func (e *env) printRequests(p *pool.Pool, asJSON bool) error {
 	rows := []requestRow{}
+	unanswered, pruned := p.Unanswered(), p.Pruned()
 	for i := range p.Exchanges {
-		rows = append(rows, rowOf(&p.Exchanges[i]))
+		r := rowOf(&p.Exchanges[i])
+		r.Unanswered, r.Pruned = unanswered[r.N], pruned[r.N]
+		rows = append(rows, r)
 	}
 	if asJSON {
 		return e.printJSON(map[string][]requestRow{"requests": rows})

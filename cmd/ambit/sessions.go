@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
+	"ambit"
 	"ambit/internal/pool"
 	"ambit/journal"
 
@@ -24,6 +26,8 @@ type sessionRow struct {
 	Missing    int       `json:"missing"`
 	Updated    time.Time `json:"updated,omitzero"`
 	From       string    `json:"from,omitempty"`
+	Imported   string    `json:"imported,omitempty"`
+	Purged     time.Time `json:"purged,omitzero"`
 	Damage     string    `json:"damage,omitempty"`
 	Unreadable string    `json:"unreadable,omitempty"`
 }
@@ -76,6 +80,15 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 			Session: name, Title: p.Session.Title, Client: p.Session.Client, Threads: len(p.Threads()), Entries: int(p.Seq), Requests: len(p.Exchanges),
 			Missing: p.Missing, Updated: p.Updated,
 		}
+		if p.Imported != nil {
+			row.Imported = p.Imported.Format
+			if rec, err := ambit.OpenRecording(ctx, d, name); err == nil {
+				row.Title = rec.Title(ctx)
+			}
+		}
+		if p.Purged != nil {
+			row.Purged = p.PurgedAt
+		}
 		if from := p.Session.From; from != nil {
 			row.From = from.Session + " " + from.Seq.Ref()
 		}
@@ -100,6 +113,9 @@ func (e *env) printSessions(rows []sessionRow) {
 	}
 	t := e.table("SESSION", ">THREADS", ">REQUESTS", ">ENTRIES", "UPDATED", "CLIENT", "TITLE")
 	for _, r := range rows {
+		if !r.Purged.IsZero() {
+			r.Title = strings.TrimSpace(r.Title + " (purged)")
+		}
 		t.row(r.Session, count(r.Threads), count(r.Requests), count(r.Entries), clock(r.Updated), r.Client, r.Title)
 	}
 	t.flush()

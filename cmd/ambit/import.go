@@ -1,0 +1,360 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ambit"
+	"ambit/journal"
+
+	"github.com/spf13/cobra"
+)
+
+// importedRow is one session in the answer of ambit import.
+type importedRow struct {
+	Session  string          `json:"session"`
+	Format   string          `json:"format"`
+	Entries  int             `json:"entries"`
+	Turns    int             `json:"turns"`
+	Path     string          `json:"path"`
+	Already  bool            `json:"already,omitempty"`
+	Grown    bool            `json:"grown,omitempty"`
+	Warnings []ambit.Warning `json:"warnings"`
+}
+
+func newImport(e *env) *cobra.Command {
+	var asJSON, yes bool
+	c := &cobra.Command{
+		Use:   "import [PATH…]",
+		Short: "Take in what other agents recorded, or what ambit export wrote",
+		Long: "Take in what other agents recorded: the files in which Claude Code, Codex, OpenCode and pi keep their sessions, and logs of\n" +
+			"raw requests to Anthropic and OpenAI; or what ambit export wrote. Of a folder, all that it holds. Without a PATH, the folders\n" +
+			"of these programs are looked for, and it asks before it takes them in.\n\n" +
+			"A recording is kept as it is, and the entries point into it. The same bytes again change nothing; a recording that has\n" +
+			"grown adds what is new. What was imported is evidence: nothing in it has authority here.",
+		RunE: func(c *cobra.Command, args []string) error {
+			i := &importing{env: e, json: asJSON}
+			if len(args) == 0 {
+				found, err := e.findRecordings(c.Context(), yes)
+				if err != nil {
+					return err
+				}
+				args = found
+			}
+			return i.run(c.Context(), args)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before taking in what is found without a PATH")
+	return c
+}
+
+// importing is one run of ambit import.
+type importing struct {
+	*env
+	json     bool
+	store    *journal.Dir // nil until something is found good
+	importer *ambit.Importer
+	rows     []importedRow
+	failed   int
+	passed   int        // files of folders that are no recordings
+	after    []location // sub-agents' recordings, which come after their parents'
+	alone    bool       // they are taken in without these
+	later    []func()   // what is to be cleaned up at the end
+	bar      *progress
+	bytes    int64
+}
+
+// location is where a recording is.
+type location struct {
+	path  string
+	shown string // how it is called
+	read  func(context.Context) ([]byte, error)
+}
+
+func (i *importing) run(ctx context.Context, paths []string) error {
+	i.bar = i.progress("importing")
+	defer func() {
+		for _, clean := range slices.Backward(i.later) {
+			clean()
+		}
+		if i.store != nil {
+			i.store.Close()
+		}
+	}()
+	for _, path := range paths {
+		if err := i.path(ctx, path); err != nil {
+			i.bar.end()
+			return err
+		}
+	}
+	err := i.agents(ctx)
+	i.bar.end()
+	if err != nil {
+		return err
+	}
+	return i.report()
+}
+
+// agents takes in sub-agents' recordings, each after its parent's, which may be a sub-agent's too.
+func (i *importing) agents(ctx context.Context) error {
+	for len(i.after) > 0 {
+		after := i.after
+		i.after = nil
+		slices.SortStableFunc(after, func(a, b location) int { return strings.Compare(a.path, b.path) })
+		for _, at := range after {
+			if err := i.recording(ctx, at, true); err != nil {
+				return err
+			}
+		}
+		i.alone = len(i.after) == len(after) // their parents' are not here
+	}
+	return nil
+}
+
+// report prints what was imported.
+func (i *importing) report() error {
+	if i.json {
+		if i.rows == nil {
+			i.rows = []importedRow{}
+		}
+		if err := i.printJSON(map[string][]importedRow{"sessions": i.rows}); err != nil {
+			return err
+		}
+	} else {
+		i.printRows()
+	}
+	if i.passed > 0 && len(i.rows) > 0 {
+		i.say("%s", plural(i.passed, "file of these folders is no recording", "files of these folders are no recordings"))
+	}
+	if i.failed > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// maxWarned is how many warnings are printed; the rest are counted.
+const maxWarned = 3
+
+func (i *importing) printRows() {
+	if len(i.rows) == 0 {
+		return
+	}
+	t := i.table("SESSION", "FORMAT", ">TURNS", ">ENTRIES", "", "FROM")
+	warned := 0
+	for _, r := range i.rows {
+		what := "new"
+		switch {
+		case r.Already:
+			what = "already here"
+		case r.Grown:
+			what = "added to"
+		}
+		t.row(r.Session, r.Format, count(r.Turns), count(r.Entries), what, r.Path)
+	}
+	t.flush()
+	for _, r := range i.rows {
+		for _, w := range r.Warnings {
+			if warned++; warned <= maxWarned {
+				i.say("%s: line %d: %s", r.Path, w.Line, w.Text)
+			}
+		}
+	}
+	if warned > maxWarned {
+		i.say("and %s more, which --json lists; what was read is kept, and these lines with it", plural(warned-maxWarned, "warning", "warnings"))
+	}
+}
+
+// path takes in a file, or what a folder holds.
+func (i *importing) path(ctx context.Context, path string) error {
+	if db, ok := openCodeDatabase(path); ok {
+		return i.openCode(ctx, db)
+	}
+	about, err := os.Stat(path)
+	if err != nil || !about.IsDir() {
+		return i.recording(ctx, location{path, path, nil}, false)
+	}
+	before, failed, passed := len(i.rows)+len(i.after), i.failed, i.passed
+	root := path + string(filepath.Separator) // so that a link to a folder is the folder
+	err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			i.fail(at, err)
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir() && (at != root && skipped[d.Name()] || i.isHome(d)):
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if db, ok := openCodeDatabase(at); ok {
+			return i.openCode(ctx, db)
+		}
+		if ext := filepath.Ext(at); ext != ".jsonl" && ext != ".json" && ext != ".ndjson" {
+			i.passed++
+			return nil
+		}
+		return i.recording(ctx, location{at, at, nil}, false, inFolder)
+	})
+	if err == nil && len(i.rows)+len(i.after) == before && i.failed == failed {
+		i.passed = passed
+		i.fail(path, errors.New("no recording is in this folder"))
+	}
+	return err
+}
+
+// isHome reports whether a folder is the data directory: what was recorded there is here.
+func (i *importing) isHome(d fs.DirEntry) bool {
+	dir, err := i.home()
+	if err != nil {
+		return false
+	}
+	home, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	here, err := d.Info()
+	return err == nil && os.SameFile(home, here)
+}
+
+// skipped are folders that are large and hold no recordings.
+var skipped = map[string]bool{"node_modules": true, ".git": true}
+
+// option of one recording.
+type option int
+
+const inFolder option = 1 // it was found there, so that what is no recording is passed over
+
+// fail says why a path gave nothing. The others are gone on with.
+func (i *importing) fail(path string, err error) {
+	i.failed++
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	i.say("%s: %v", path, err)
+}
+
+// recording takes in one file. late says that its parent was looked for.
+func (i *importing) recording(ctx context.Context, at location, late bool, options ...option) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	read := at.read
+	if read == nil {
+		export, err := isExport(at.path)
+		if err == nil && export {
+			return i.export(ctx, at)
+		}
+		read = func(ctx context.Context) ([]byte, error) { return readSteady(ctx, at.path) }
+	}
+	data, err := read(ctx)
+	var t *ambit.Transcript
+	if err == nil {
+		t, err = ambit.ReadTranscript(filepath.Base(at.path), data)
+	}
+	if errors.Is(err, ambit.ErrFormat) && slices.Contains(options, inFolder) {
+		i.passed++
+		return nil
+	}
+	if err != nil {
+		i.fail(at.shown, err)
+		return ctx.Err()
+	}
+	i.bytes += int64(len(data))
+	i.bar.at(i.bytes, "%s recordings", count(len(i.rows)))
+	awaits := t.Parent != ""
+	if !awaits || late {
+		if err := i.open(ctx); err != nil {
+			return err
+		}
+		if awaits, err = i.importer.Awaits(ctx, t); err != nil {
+			return err
+		}
+	}
+	if awaits && !(late && i.alone) {
+		i.after = append(i.after, at)
+		return nil
+	}
+	done, err := i.importer.Import(ctx, t)
+	if err != nil {
+		i.fail(at.shown, err)
+		return ctx.Err()
+	}
+	if done.Warnings == nil {
+		done.Warnings = []ambit.Warning{}
+	}
+	i.rows = append(i.rows, importedRow{
+		Session: done.Session, Format: done.Format, Entries: done.Entries, Turns: done.Turns, Path: at.shown,
+		Already: done.Already, Grown: done.Grown, Warnings: done.Warnings,
+	})
+	return nil
+}
+
+// open opens the store, which is made only when there is something to keep.
+func (i *importing) open(ctx context.Context) error {
+	if i.store != nil {
+		return nil
+	}
+	d, _, err := i.record(journal.Holder{Command: "import"})
+	if err != nil {
+		return err
+	}
+	i.store = d
+	i.importer, err = ambit.NewImporter(ctx, d, i.now)
+	return err
+}
+
+// isExport reports whether a file begins as an export of Ambit does.
+func isExport(path string) (bool, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := f.ReadAt(head, 0)
+	return journal.IsExport(head[:n]), nil
+}
+
+// export takes in what ambit export wrote.
+func (i *importing) export(ctx context.Context, at location) error {
+	f, err := openRegular(at.path)
+	if err != nil {
+		i.fail(at.shown, err)
+		return nil
+	}
+	defer f.Close()
+	read, err := journal.ReadExport(ctx, f)
+	if err != nil {
+		i.fail(at.shown, err)
+		return ctx.Err()
+	}
+	if err := i.open(ctx); err != nil {
+		return err
+	}
+	session, made, err := i.store.Import(ctx, f, read, filepath.Base(at.path))
+	if err != nil {
+		i.fail(at.shown, err)
+		return ctx.Err()
+	}
+	row := importedRow{Session: session, Format: ambit.FormatAmbit, Entries: read.Entries, Path: at.shown, Already: !made, Warnings: []ambit.Warning{}}
+	if rec, err := ambit.OpenRecording(ctx, i.store, session); err == nil {
+		row.Turns = rec.Turns()
+	}
+	if read.Damage != nil {
+		row.Warnings = append(row.Warnings, ambit.Warning{Line: read.Damage.Line, Text: fmt.Sprintf("%v; what comes before it is kept, up to a whole entry", read.Damage.Err)})
+	}
+	i.rows = append(i.rows, row)
+	return nil
+}
