@@ -50,7 +50,7 @@ test: ## run all tests, with the race detector where it can be built (ARGS=-v fo
 	$(GO) test $$race -timeout $(TIMEOUT) $(ARGS) ./...
 
 .PHONY: test-clients
-test-clients: build ## let OpenCode, Codex and pi do a job through ambit up, offline; npm installs them the first time
+test-clients: build ## let nine real clients work through ambit up, as ambit setup has it, offline; npm installs them the first time
 	$(GO) test -tags clients -count=1 -timeout $(TIMEOUT) -v -run '^TestClients$$' ./cmd/ambit $(ARGS)
 
 .PHONY: bench
