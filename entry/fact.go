@@ -187,9 +187,9 @@ type Imported struct {
 	Version string `json:"version,omitempty"` // of the program that wrote it, as it says itself
 	Key     string `json:"key,omitempty"`     // the same for each version of one recording; never a client's own id
 	Lines   int    `json:"lines"`
-	Title   *Place `json:"title,omitempty"` // what people may call the session: a JSON string or text in the recording
-	SHA256  string `json:"sha256"`          // of the file's bytes, 64 lower-case hexadecimal digits
-	Body    *Body  `json:"body,omitempty"`  // the recording; nil for an export
+	Title   *Place `json:"title_at,omitempty"` // what people may call the session: a JSON string or text in the recording
+	SHA256  string `json:"sha256"`             // of the file's bytes, 64 lower-case hexadecimal digits
+	Body    *Body  `json:"body,omitempty"`     // the recording; nil for an export
 }
 
 // FormatAmbit is the format of what ambit export writes.

@@ -64,6 +64,7 @@ func fullHome(t *testing.T) string {
 	}
 	talkHome(t, d)
 	purgedHome(t, d)
+	importedHome(t, d)
 	for _, file := range []string{"b-entry/entries/000000000001.jsonl", "c-body/bodies/literals.log"} {
 		file = filepath.Join(dir, "sessions", file)
 		data, err := os.ReadFile(file)
@@ -96,6 +97,30 @@ func purgedHome(t *testing.T, d *journal.Dir) {
 	_, purged := d.Purge(ctx, name)
 	left := os.WriteFile(filepath.Join(d.Folder(name), "bodies", "literals.log"), []byte("left"), 0o600)
 	if err := errors.Join(err, purged, left, unlock()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importedHome makes a session of a recording.
+func importedHome(t *testing.T, d *journal.Dir) {
+	t.Helper()
+	ctx, name := t.Context(), "h-imported"
+	unlock, err := d.Lock(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := &entry.Place{In: 2, Line: 1, Offset: 0, Length: 9}
+	body, err := d.Put(ctx, name, []byte(`{"message":"a"}`))
+	if err == nil {
+		_, err = d.Append(ctx, name, &entry.Session{ID: name, Key: "import:a"},
+			&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2", Key: "import:a", Lines: 1, Title: at, SHA256: body.SHA256, Body: &body},
+			&entry.Request{N: 1, Provider: "anthropic", Arrived: time.Unix(1e9, 0), Recorded: at},
+			&entry.Relation{N: 1, Thread: "t1", How: entry.Root, Evidence: "recording"},
+			&entry.Unit{N: 1, Of: entry.PartPruned, Thread: "t1", Results: []string{"c8"}},
+			&entry.Unit{N: 1, Of: entry.PartRecord, Thread: "t1", Role: "assistant", Length: 9, Calls: []string{"c9"}, In: 2, Line: 1},
+			&entry.Response{N: 1, End: entry.EndComplete, Recorded: at})
+	}
+	if err := errors.Join(err, unlock()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -33,8 +33,8 @@ func documented(text string) map[string]map[string]string {
 	return all
 }
 
-// openObjects are members whose own members are data.
-var openObjects = []string{"headers", "entry"}
+// openObjects are members whose own members are data, or are told in their own line.
+var openObjects = []string{"headers", "entry", "recorded", "title_at"}
 
 // members notes the path and type of every member of a JSON value.
 func members(at string, v any, found map[string]string) error {
@@ -101,7 +101,9 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"log", "e-talk", "--json"}},
 		{0, []string{"log", "f-fork", "--json"}},
 		{0, []string{"log", "g-purged", "--json"}},
+		{0, []string{"log", "h-imported", "--json"}},
 		{0, []string{"request", "a-full", "--list", "--json"}},
+		{0, []string{"request", "h-imported", "--list", "--json"}},
 		{0, []string{"search", "e-talk", "needle", "--json", "--max-results", "1"}},
 		{0, []string{"read", "e-talk", "e4", "--json", "--max-bytes", "4000"}},
 		{0, []string{"fork", "e-talk", "e2", "--json"}},
@@ -149,17 +151,19 @@ func TestCLIJSON(t *testing.T) {
 	}
 
 	// One request alone is an element of the list.
-	e, out, _ := testEnv(map[string]string{"AMBIT_HOME": dir})
-	if got := run(t.Context(), e, []string{"request", "a-full", "1", "--json"}); got != 0 {
-		t.Fatalf("status %d", got)
-	}
-	one, err := jsonValues(out.String())
-	if err != nil {
-		t.Fatal(err)
-	}
 	alone := make(map[string]string)
-	if err := members("requests[]", one[0], alone); err != nil {
-		t.Fatal(err)
+	for _, session := range []string{"a-full", "h-imported"} {
+		e, out, _ := testEnv(map[string]string{"AMBIT_HOME": dir})
+		if got := run(t.Context(), e, []string{"request", session, "1", "--json"}); got != 0 {
+			t.Fatalf("status %d", got)
+		}
+		one, err := jsonValues(out.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := members("requests[]", one[0], alone); err != nil {
+			t.Fatal(err)
+		}
 	}
 	alone["requests"] = "array"
 	for _, problem := range differences(described["request"], alone) {

@@ -88,10 +88,20 @@ func usageHint(e *env, root, called *cobra.Command, args []string) string {
 	if called.Name() == "help" && len(args) > 0 {
 		called, args = root, args[1:]
 	}
-	if near := root.SuggestionsFor(first(args)); called == root && len(near) > 0 {
-		return e.self() + " " + near[0]
+	if near := nearest(root, first(args)); called == root && near != "" {
+		return e.self() + " " + near
 	}
 	return e.self() + strings.TrimPrefix(called.CommandPath(), root.Name()) + " --help"
+}
+
+// nearest is the command that a mistyped word may mean; "" where a guess would be one.
+func nearest(root *cobra.Command, word string) string {
+	for _, name := range root.SuggestionsFor(word) {
+		if strings.HasPrefix(name, word) || len(word) > 3 {
+			return name
+		}
+	}
+	return ""
 }
 
 // output is standard output. It keeps the first error, so that a command fails whose answer did not arrive whole.

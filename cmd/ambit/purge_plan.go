@@ -81,7 +81,7 @@ func (s sharing) String() string {
 	bodies := plural(s.Bodies, "body", "bodies")
 	switch s.How {
 	case sharesFork:
-		return fmt.Sprintf("fork %s loses %s that it has from there", s.Session, bodies)
+		return fmt.Sprintf("fork %s loses %s that it has from there, and keeps what its own requests say again", s.Session, bodies)
 	case sharesParent:
 		return fmt.Sprintf("it goes on from %s, which keeps %s that both have", s.Session, bodies)
 	default:

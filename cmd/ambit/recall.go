@@ -50,7 +50,9 @@ func newSearch(e *env) *cobra.Command {
 		Short: "Find where a text first passed, literally and with its case",
 		Long: "Find where a text first passed: in what the user and the assistant said, in what tools gave back, and in the string\n" +
 			"arguments of calls; no system prompt, no reasoning, and only with --branches all what was left behind. The text is\n" +
-			"looked for literally, with its case. That it is not there is proven only when the answer says complete-miss (not there). A TEXT that begins with a hyphen goes behind --.\n\n" + sessionHelp,
+			"looked for literally, with its case. That it is not there is proven only when the answer says so (complete-miss). In\n" +
+			"place of a SESSION may stand all: then every session is searched, the newest first. A TEXT that begins with a hyphen\n" +
+			"goes behind --.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return misused("search: takes a SESSION and one TEXT, not %s; quote a TEXT that has spaces", plural(len(args), "argument", "arguments"))
@@ -66,6 +68,9 @@ func newSearch(e *env) *cobra.Command {
 				return misused("--all prints results for people; with --json go on with --cursor")
 			}
 			q := ambit.Query{Text: args[1], Branches: branches, Limits: flags.limits, Cursor: flags.cursor}
+			if args[0] == everySession {
+				return e.searchAll(c.Context(), q, all, flags.asJSON)
+			}
 			return e.recall(c.Context(), question{session: args[0], text: args[1], flags: &flags, ask: func(rec *ambit.Recording, key []byte) ambit.Recalled {
 				a := rec.Search(c.Context(), key, q)
 				for all && a.Cursor != "" {

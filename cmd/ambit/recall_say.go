@@ -64,7 +64,7 @@ func (e *env) printFound(a ambit.Recalled) {
 			text += "…"
 		}
 		for i, line := range strings.Split(text, "\n") {
-			fmt.Fprintf(e.out, "%s #%d %s:%d: %s\n", r.Ref, r.N, printable(r.Field), r.StartLine+i, printable(line))
+			fmt.Fprintf(e.out, "%s #%d %s:%d: %s\n", r.Ref, r.N, printable(r.Field), r.StartLine+i, printable(strings.ReplaceAll(line, "\t", "    ")))
 		}
 	}
 }
@@ -112,7 +112,11 @@ func (e *env) refusal(q question, a ambit.Recalled) (why, hint string) {
 		return "the cursor is damaged, or of another question, session or data directory", "ask again without it"
 	case index.SourceUnavailable:
 		if q.purged {
-			return "it was purged", e.self() + " log " + shellQuote(q.session) + " --entries shows what is left"
+			what := "what was looked for"
+			if q.reading != nil {
+				what = "the text of " + q.reading.Ref
+			}
+			return what + " was purged", e.self() + " log " + shellQuote(q.session) + " --entries shows what is left"
 		}
 		return "it cannot be read", e.self() + " check says what is damaged"
 	}

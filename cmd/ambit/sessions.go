@@ -82,6 +82,7 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 		}
 		if p.Imported != nil {
 			row.Imported = p.Imported.Format
+			row.Updated = p.Newest()
 			if rec, err := ambit.OpenRecording(ctx, d, name); err == nil {
 				row.Title = rec.Title(ctx)
 			}
@@ -107,7 +108,8 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 
 func (e *env) printSessions(rows []sessionRow) {
 	if len(rows) == 0 {
-		e.say("nothing is recorded yet")
+		dir, _ := e.home() // the rows were read there
+		e.say("nothing is recorded yet in %s", dir)
 		e.hint("%[1]s demo records a session; %[1]s up records your agent's", e.self())
 		return
 	}

@@ -178,6 +178,16 @@ func (p *Pool) Last() int {
 	return 0
 }
 
+// Newest is when the newest request arrived; zero when there is none.
+func (p *Pool) Newest() (at time.Time) {
+	for i := range p.Exchanges {
+		if t := p.Exchanges[i].Request.Arrived; t.After(at) {
+			at = t
+		}
+	}
+	return at
+}
+
 // Until returns the pool as it was when the entry of a sequence number was the last, as far as exchanges and units go.
 func (p *Pool) Until(seq entry.Seq) *Pool {
 	q := *p

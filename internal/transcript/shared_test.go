@@ -104,6 +104,7 @@ func usage(r *transcript.Recording, data []byte) (main, agents, second totals) {
 
 // TestUsageIsTheProviders compares what was counted, once per provider message, with figures found by another program.
 // That leaves out what sub-agents took, and what stands behind another record on a line; here is what that is.
+// covers: I-07 part
 func TestUsageIsTheProviders(t *testing.T) {
 	dir := shared(t)
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
