@@ -236,11 +236,12 @@ func (m *Importer) begin(ctx context.Context, key string, t *Transcript) (name s
 		r, err := t.renumbered(2, aligned{})
 		return append([]entry.Fact{first, t.imported(key, 2)}, r.fresh...), err
 	}, t)
-	if err == nil {
-		m.know(first.Key, name)
-		m.know(key, name)
+	if err != nil {
+		return name, 0, errors.Join(err, m.store.Discard(context.WithoutCancel(ctx), name))
 	}
-	return name, last, err
+	m.know(first.Key, name)
+	m.know(key, name)
+	return name, last, nil
 }
 
 // write appends facts to a session, with the recording's bytes as the body of the second of them, or of the first.

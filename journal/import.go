@@ -259,6 +259,37 @@ func (s *staging) close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
+// Discard takes away the folder of a session that holds no entry, with what an append that failed has left in it. The
+// session must not be locked; one that holds an entry stays, and is an error.
+func (d *Dir) Discard(ctx context.Context, session string) error {
+	if err := checkName(session); err != nil {
+		return err
+	}
+	s := &staging{d: d, dir: d.Folder(session)}
+	if err := s.hold(session); err != nil {
+		return err
+	}
+	if _, err := d.First(ctx, session); !errors.Is(err, ErrNoSession) {
+		s.done = true
+		return errors.Join(fmt.Errorf("discard session %q: it is not empty", session), err, s.close())
+	}
+	return s.close()
+}
+
+// LockImports makes the caller the one that imports into the store, so that the same recording does not become two
+// sessions. While another process does, it is ErrImporting. The lock's file stays empty, so that an import of what is there
+// already changes nothing.
+func (d *Dir) LockImports() (unlock func() error, err error) {
+	lock, err := d.fs.Lock(path.Join(d.root, "importing"), nil)
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return nil, ErrImporting
+	case err != nil:
+		return nil, fmt.Errorf("lock imports: %w", err)
+	}
+	return lock.Close, nil
+}
+
 // fill writes the session, durably.
 func (s *staging) fill(ctx context.Context, export io.ReaderAt, read Exported, file string) error {
 	for _, sub := range []string{"entries", "bodies"} {

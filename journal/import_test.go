@@ -527,3 +527,68 @@ func TestImportPurged(t *testing.T) {
 	isPrefix(t, export[:bytes.LastIndex(export, []byte(`{"frame"`))], export, 2)
 	isPrefix(t, exportOf(m, "b"), exportOf(m, "b"), 2) // its parent was purged
 }
+
+// TestDiscard takes away what a session without entries has left, and nothing else.
+func TestDiscard(t *testing.T) {
+	ctx, mem := t.Context(), vfs.NewMem()
+	d, err := journal.Open("data", journal.Options{FS: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	unlock, err := d.Lock(ctx, "a")
+	if err == nil {
+		_, err = d.Put(ctx, "a", []byte("never named"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Discard(ctx, "a"); !errors.Is(err, journal.ErrBusy) {
+		t.Errorf("while it is locked: %v", err)
+	}
+	if err := errors.Join(unlock(), d.Discard(ctx, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := mem.List("data/sessions"); err != nil || len(names) > 0 {
+		t.Errorf("left: %v, %v", names, err)
+	}
+	unlock, err = d.Lock(ctx, "b")
+	if err == nil {
+		_, err = d.Append(ctx, "b", &entry.Session{ID: "b"})
+	}
+	if err := errors.Join(err, unlock()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Discard(ctx, "b"); err == nil {
+		t.Error("a session with an entry was discarded")
+	}
+	if _, err := d.First(ctx, "b"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLockImports lets one at a time import into a store.
+func TestLockImports(t *testing.T) {
+	mem := vfs.NewMem()
+	var unlock [2]func() error
+	for i, want := range []error{nil, journal.ErrImporting} {
+		d, err := journal.Open("data", journal.Options{FS: mem})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if unlock[i], err = d.LockImports(); !errors.Is(err, want) {
+			t.Errorf("import %d: %v, want %v", i, err, want)
+		}
+	}
+	if err := unlock[0](); err != nil {
+		t.Fatal(err)
+	}
+	d, err := journal.Open("data", journal.Options{FS: mem})
+	if err == nil {
+		_, err = d.LockImports()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

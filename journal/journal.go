@@ -93,6 +93,7 @@ var (
 	ErrTooLarge  = errors.New("larger than the format allows")
 	ErrNoBody    = errors.New("no such body in the session")
 	ErrFork      = errors.New("cannot go on from there")
+	ErrImporting = errors.New("another process imports into this data directory")
 	ErrImported  = errors.New("session was imported and takes no more entries")
 )
 

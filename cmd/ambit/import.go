@@ -311,6 +311,14 @@ func (i *importing) open(ctx context.Context) error {
 		return err
 	}
 	i.store = d
+	unlock, err := d.LockImports()
+	if errors.Is(err, journal.ErrImporting) {
+		return &hintError{err, "try again when it is done: the same recording would become two sessions"}
+	}
+	if err != nil {
+		return err
+	}
+	i.later = append(i.later, func() { unlock() })
 	i.importer, err = ambit.NewImporter(ctx, d, i.now)
 	return err
 }
