@@ -206,6 +206,21 @@ func (m *Importer) Import(ctx context.Context, t *Transcript) (Imported, error) 
 	return done, err
 }
 
+// Purged is the session that had a recording, or an earlier version of it, and was purged; empty where there is none.
+func (m *Importer) Purged(ctx context.Context, t *Transcript) (string, error) {
+	key := keyOf(t.Format, t.ID, t.sum)
+	for _, name := range m.sessions[key] {
+		p, err := pool.Load(ctx, m.store, name)
+		if err != nil && !errors.Is(err, journal.ErrNoSession) {
+			return "", err
+		}
+		if err == nil && p.Purged != nil && slices.ContainsFunc(p.Recordings, func(r pool.Recording) bool { return r.Key == key }) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
 // begin makes a session of a recording. It has the time of the recording in its name, so that sessions are in the order
 // in which they were.
 func (m *Importer) begin(ctx context.Context, key string, t *Transcript) (name string, last entry.Seq, err error) {

@@ -276,9 +276,27 @@ func (d *Dir) Discard(ctx context.Context, session string) error {
 	return s.close()
 }
 
+// sweepImports takes away what imports have left that died: folders without an entry that nobody holds. What cannot be
+// taken away stays.
+func (d *Dir) sweepImports() {
+	ctx := context.Background()
+	names, err := d.fs.List(path.Join(d.root, "sessions"))
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if checkName(name) != nil {
+			continue
+		}
+		if _, err := d.First(ctx, name); errors.Is(err, ErrNoSession) {
+			_ = d.Discard(ctx, name)
+		}
+	}
+}
+
 // LockImports makes the caller the one that imports into the store, so that the same recording does not become two
 // sessions. While another process does, it is ErrImporting. The lock's file stays empty, so that an import of what is there
-// already changes nothing.
+// already changes nothing. What an import has left that died is taken away.
 func (d *Dir) LockImports() (unlock func() error, err error) {
 	lock, err := d.fs.Lock(path.Join(d.root, "importing"), nil)
 	switch {
@@ -287,6 +305,7 @@ func (d *Dir) LockImports() (unlock func() error, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("lock imports: %w", err)
 	}
+	d.sweepImports()
 	return lock.Close, nil
 }
 

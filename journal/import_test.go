@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -585,10 +586,25 @@ func TestLockImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := journal.Open("data", journal.Options{FS: mem})
-	if err == nil {
-		_, err = d.LockImports()
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	left, err := d.Lock(t.Context(), "left") // by an import that dies
+	if err == nil {
+		_, err = d.Put(t.Context(), "left", []byte("never named"))
+	}
+	held, heldErr := d.Lock(t.Context(), "held") // by somebody who is about to write
+	if err := errors.Join(err, heldErr, left()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = d.LockImports(); err != nil {
+		t.Error(err)
+	}
+	if names, err := mem.List("data/sessions"); err != nil || !slices.Equal(names, []string{"held"}) {
+		t.Errorf("left: %v, %v", names, err)
+	}
+	if err := held(); err != nil {
 		t.Error(err)
 	}
 }

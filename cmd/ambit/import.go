@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"ambit"
 	"ambit/journal"
@@ -64,6 +65,7 @@ type importing struct {
 	rows     []importedRow
 	failed   int
 	passed   int        // files of folders that are no recordings
+	purged   int        // recordings of folders that were purged here
 	after    []location // sub-agents' recordings, which come after their parents'
 	alone    bool       // they are taken in without these
 	later    []func()   // what is to be cleaned up at the end
@@ -74,8 +76,9 @@ type importing struct {
 // location is where a recording is.
 type location struct {
 	path  string
-	shown string // how it is called
-	read  func(context.Context) ([]byte, error)
+	shown string                                // how it is called
+	read  func(context.Context) ([]byte, error) // nil for a file
+	found bool                                  // in a folder: what is no recording, or was purged here, is passed over
 }
 
 func (i *importing) run(ctx context.Context, paths []string) error {
@@ -133,6 +136,9 @@ func (i *importing) report() error {
 	if i.passed > 0 && len(i.rows) > 0 {
 		i.say("%s", plural(i.passed, "file of these folders is no recording", "files of these folders are no recordings"))
 	}
+	if i.purged > 0 {
+		i.say("%s purged here, and not taken in again; name a file itself to do so", plural(i.purged, "recording of these folders was", "recordings of these folders were"))
+	}
 	if i.failed > 0 {
 		return errReported
 	}
@@ -178,9 +184,9 @@ func (i *importing) path(ctx context.Context, path string) error {
 	}
 	about, err := os.Stat(path)
 	if err != nil || !about.IsDir() {
-		return i.recording(ctx, location{path, path, nil}, false)
+		return i.recording(ctx, location{path: path, shown: path}, false)
 	}
-	before, failed, passed := len(i.rows)+len(i.after), i.failed, i.passed
+	before, failed, passed := len(i.rows)+len(i.after)+i.purged, i.failed, i.passed
 	root := path + string(filepath.Separator) // so that a link to a folder is the folder
 	err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		switch {
@@ -204,9 +210,9 @@ func (i *importing) path(ctx context.Context, path string) error {
 			i.passed++
 			return nil
 		}
-		return i.recording(ctx, location{at, at, nil}, false, inFolder)
+		return i.recording(ctx, location{path: at, shown: at, found: true}, false)
 	})
-	if err == nil && len(i.rows)+len(i.after) == before && i.failed == failed {
+	if err == nil && len(i.rows)+len(i.after)+i.purged == before && i.failed == failed {
 		i.passed = passed
 		i.fail(path, errors.New("no recording is in this folder"))
 	}
@@ -230,11 +236,6 @@ func (i *importing) isHome(d fs.DirEntry) bool {
 // skipped are folders that are large and hold no recordings.
 var skipped = map[string]bool{"node_modules": true, ".git": true}
 
-// option of one recording.
-type option int
-
-const inFolder option = 1 // it was found there, so that what is no recording is passed over
-
 // fail says why a path gave nothing. The others are gone on with.
 func (i *importing) fail(path string, err error) {
 	i.failed++
@@ -246,7 +247,7 @@ func (i *importing) fail(path string, err error) {
 }
 
 // recording takes in one file. late says that its parent was looked for.
-func (i *importing) recording(ctx context.Context, at location, late bool, options ...option) error {
+func (i *importing) recording(ctx context.Context, at location, late bool) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -263,7 +264,7 @@ func (i *importing) recording(ctx context.Context, at location, late bool, optio
 	if err == nil {
 		t, err = ambit.ReadTranscript(filepath.Base(at.path), data)
 	}
-	if errors.Is(err, ambit.ErrFormat) && slices.Contains(options, inFolder) {
+	if errors.Is(err, ambit.ErrFormat) && at.found {
 		i.passed++
 		return nil
 	}
@@ -286,7 +287,14 @@ func (i *importing) recording(ctx context.Context, at location, late bool, optio
 		i.after = append(i.after, at)
 		return nil
 	}
+	if purged, err := i.importer.Purged(ctx, t); at.found && purged != "" || err != nil {
+		i.purged++
+		return err
+	}
 	done, err := i.importer.Import(ctx, t)
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%s: %w; what was taken in before is there", at.shown, err)
+	}
 	if err != nil {
 		i.fail(at.shown, err)
 		return ctx.Err()

@@ -31,16 +31,17 @@ func (i *importing) openCode(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	i.later = append(i.later, func() { os.RemoveAll(dir) })
+	defer os.RemoveAll(dir) // an open file needs no name
 	copied, err := copyDatabase(ctx, path, dir)
 	if err != nil {
 		i.fail(path, err)
 		return ctx.Err()
 	}
-	db, err := sql.Open("sqlite", "file:"+copied+"?_pragma=query_only(1)")
+	db, err := sql.Open("sqlite", "file:"+copied+"?_pragma=journal_mode(delete)&_pragma=temp_store(memory)")
 	if err != nil {
 		return err
 	}
+	db.SetMaxOpenConns(1)                            // which stays open
 	i.later = append(i.later, func() { db.Close() }) // sub-agents' sessions are read at the end
 	sessions, err := openCodeSessions(ctx, db)
 	if err != nil {
@@ -48,8 +49,8 @@ func (i *importing) openCode(ctx context.Context, path string) error {
 		return ctx.Err()
 	}
 	for _, s := range sessions {
-		at := location{path: path + "/" + s.id + ".json", shown: path + " " + s.id, read: func(ctx context.Context) ([]byte, error) { return s.export(ctx, db) }}
-		if err := i.recording(ctx, at, false, inFolder); err != nil {
+		at := location{path: path + "/" + s.id + ".json", shown: path + " " + s.id, read: func(ctx context.Context) ([]byte, error) { return s.export(ctx, db) }, found: true}
+		if err := i.recording(ctx, at, false); err != nil {
 			return err
 		}
 	}

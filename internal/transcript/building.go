@@ -101,6 +101,14 @@ func (b *building) unread(line int, offset, length int64) {
 	b.Facts = append(b.Facts, &entry.Unit{Of: entry.PartRecord, Line: line, Offset: offset, Length: length, Unknown: true})
 }
 
+// untyped reports a record that does not say what it is. It may hold text.
+func (b *building) untyped(r record) {
+	b.warn(r.line, "not a record: it has no type")
+	if r.HoldsText() {
+		b.unread(r.line, r.offset, int64(len(r.JSON)))
+	}
+}
+
 // unknown notes a record of a type that is not known. Formats grow; what this one says is not searched.
 func (b *building) unknown(r record, kind string) {
 	if b.counted[kind]++; b.counted[kind] == 1 {

@@ -16,6 +16,7 @@ type claude struct {
 	at      map[string]spot  // where each line stands
 	of      map[string]*talk // and in which thread
 	seen    map[string]bool  // messages of sub-agents, which are told again
+	lines   map[string]provider.JSON
 	prompts map[string][]string
 	agent   string // the one whose own recording this is
 	main    bool   // a line is of no sub-agent
@@ -37,7 +38,7 @@ func set(names ...string) map[string]bool {
 }
 
 func readClaude(b *building) {
-	c := &claude{building: b, at: make(map[string]spot), of: make(map[string]*talk), seen: make(map[string]bool), prompts: make(map[string][]string)}
+	c := &claude{building: b, at: make(map[string]spot), of: make(map[string]*talk), seen: make(map[string]bool), lines: make(map[string]provider.JSON), prompts: make(map[string][]string)}
 	b.provider, b.kind = "anthropic", provider.TypeMessages
 	for r := range b.records() {
 		c.record(r)
@@ -57,8 +58,12 @@ func (c *claude) record(r record) {
 	if v := short(f[4]); v != "" {
 		c.Version = v
 	}
+	if uuid != "" && c.repeats(uuid, r) {
+		return
+	}
 	t, linked := c.of[parent]
 	c.linked = c.linked || linked
+	silent := kind != "user" && kind != "assistant" && kind != "attachment"
 	switch kind {
 	case "user", "assistant", "attachment":
 		t = c.said(r, kind, f[2])
@@ -75,7 +80,7 @@ func (c *claude) record(r record) {
 			c.Title = was
 		}
 	case "":
-		c.warn(r.line, "not a record: it has no type")
+		c.untyped(r)
 	default:
 		if !silentClaude[kind] {
 			c.unknown(r, kind)
@@ -86,7 +91,19 @@ func (c *claude) record(r record) {
 			t = c.talk("")
 		}
 		c.of[uuid], c.at[uuid] = t, t.here()
+		if linked && silent { // it says nothing, wherever the person has gone
+			c.at[uuid] = c.at[parent]
+		}
 	}
+}
+
+// repeats reports whether a line stands once more, as it stood before.
+func (c *claude) repeats(uuid string, r record) bool {
+	first, again := c.lines[uuid]
+	if !again {
+		c.lines[uuid] = r.JSON
+	}
+	return again && bytes.Equal(first, r.JSON)
 }
 
 // thread is that of a line: the main one, or that of a sub-agent, which older versions keep in the same file.
@@ -222,7 +239,11 @@ func (c *claude) beginSide(t *talk, m provider.Message) {
 func (c *claude) progress(r record) {
 	f := r.Find("data", "parentToolUseID", "timestamp")
 	d := f[0].Find("type", "agentId", "message")
-	if d[0].Text() != "agent_progress" || d[2].Kind() != '{' {
+	kind := d[0].Text()
+	if kind != "agent_progress" || d[2].Kind() != '{' {
+		if d[2].HoldsText() && !silentProgress[kind] {
+			c.unknown(r, "progress "+kind)
+		}
 		return
 	}
 	inner := d[2].Find("type", "uuid", "timestamp", "message")
@@ -249,8 +270,15 @@ func (c *claude) progress(r record) {
 	c.say(t, r.unit(), m, at, false)
 }
 
+// silentProgress are the types of progress that no model was told of, whatever message they have for people.
+var silentProgress = set("bash_progress", "hook_progress", "mcp_progress", "query_update", "search_results_received")
+
 func (c *claude) system(r record, subtype string) {
 	t := c.talk("")
+	if r.Find("message")[0].Kind() == '{' {
+		c.unknown(r, "system "+subtype)
+		return
+	}
 	switch subtype {
 	case "compact_boundary":
 		t.compacted()
@@ -318,7 +346,8 @@ func claudeMessage(v provider.JSON) provider.Message {
 		message, at, kind = inner[1], "/data/message/message", inner[0].Text()
 	}
 	if message.Kind() != '{' {
-		return provider.Message{Role: kind, Unknown: message.HoldsText()}
+		o := v.Find("content", "text", "prompt") // where it may be, if the shape has changed
+		return provider.Message{Role: kind, Unknown: message.HoldsText() || o[0].HoldsText() || o[1].HoldsText() || o[2].HoldsText()}
 	}
 	if message.Find("role")[0].Kind() != '"' { // some tools that write this format leave it out
 		head, comma := bytes.TrimRight(message[:len(message)-1], " \t\r\n"), ","

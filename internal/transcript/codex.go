@@ -69,7 +69,7 @@ func (c *codex) first(r record) {
 	case f[0] != nil && c.ID == "":
 		c.meta(r.JSON)
 	default:
-		c.warn(r.line, "not a record: it has no type")
+		c.untyped(r)
 	}
 }
 
@@ -189,6 +189,9 @@ func (c *codex) compacted(r record, payload provider.JSON) {
 	c.open = false
 	at := timeOf(r.Find("timestamp")[0])
 	f := payload.Find("message", "replacement_history")
+	if f[0].Text() == "" && f[1].Kind() != '[' && payload.HoldsText() {
+		c.unknown(r, "compacted")
+	}
 	if f[0].Text() != "" {
 		u := r.unit()
 		u.At = "/payload/message"

@@ -21,6 +21,7 @@ type openCode struct {
 	marks   []mark // in order of time
 	line    int    // of the offset below
 	offset  int
+	reading bool // not only looking for marks
 }
 
 // mark says from when on the client left out a result.
@@ -51,7 +52,7 @@ func readOpenCode(b *building) {
 		}
 	})
 	slices.SortStableFunc(o.marks, func(x, y mark) int { return x.at.Compare(y.at) })
-	o.line, o.offset = 1, 0
+	o.line, o.offset, o.reading = 1, 0, true
 	if err := o.walk(o.begins, o.part); err != nil {
 		o.lost(err)
 	}
@@ -68,7 +69,7 @@ func (o *openCode) walk(info func(provider.JSON), part func(p record, at string)
 				o.session(v)
 			}
 		case "messages":
-			o.r.List("/messages", func(at string) {
+			o.list("/messages", func(at string) {
 				o.r.Members(func(name string) {
 					switch name {
 					case "info":
@@ -76,17 +77,37 @@ func (o *openCode) walk(info func(provider.JSON), part func(p record, at string)
 							info(v.JSON)
 						}
 					case "parts":
-						o.r.List(at+"/parts", func(at string) {
+						o.list(at+"/parts", func(at string) {
 							if p, ok := o.cut(); ok {
 								part(p, at)
 							}
 						})
+					default:
+						o.other(name)
 					}
 				})
 			})
+		default:
+			o.other(name)
 		}
 	})
 	return o.r.End()
+}
+
+// list reads an array, each element with the function. What is none is of a kind that is not known.
+func (o *openCode) list(at string, element func(at string)) {
+	if o.r.Kind() != '[' {
+		o.other(at)
+		return
+	}
+	o.r.List(at, element)
+}
+
+// other reads a member that is not known. It is noted once, when what is known was read of it.
+func (o *openCode) other(name string) {
+	if v, ok := o.cut(); ok && o.reading && v.HoldsText() {
+		o.unknown(v, "member "+name)
+	}
 }
 
 // cut reads the value that comes next; not ok is one that breaks off.
@@ -248,6 +269,9 @@ func openCodeUsage(v provider.JSON) *entry.Usage {
 // silentParts are the types of parts without public text.
 var silentParts = set("step-start", "step-finish", "reasoning", "patch", "snapshot", "file", "agent", "compaction", "retry")
 
+// aboutState is what of a tool's state is no result.
+var aboutState = set("status", "input", "title", "metadata", "time")
+
 // openCodeMessage reads a part.
 func openCodeMessage(v provider.JSON, u entry.Unit) provider.Message {
 	f := v.Find("type", "text", "callID", "tool", "state", "prompt", "ignored")
@@ -272,6 +296,9 @@ func openCodeMessage(v provider.JSON, u entry.Unit) provider.Message {
 		case "error":
 			m.AddResult(f[2])
 			m.AddText(u.At+"/state/error", provider.SaidTool, state[3])
+		case "pending", "running":
+		default:
+			m.Unknown = f[4].Object().Rest(aboutState)
 		}
 	case silentParts[kind]:
 	default:

@@ -53,7 +53,7 @@ func (p *pi) record(r record) {
 		}
 		p.say(p.t, r.unit(), piMessage(r.JSON), at, true)
 	case "":
-		p.warn(r.line, "not a record: it has no type")
+		p.untyped(r)
 	default:
 		if !silentPi[kind] {
 			p.unknown(r, kind)

@@ -16,8 +16,8 @@ const sniffed = 1 << 20
 func sniff(data []byte) (string, error) {
 	text := bytes.TrimPrefix(data, byteOrderMark)
 	text = bytes.TrimLeft(text, " \t\r\n")
-	head := bytes.TrimRight(text[:min(len(text), 4096)], "\x00") // a crash leaves them
-	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 || !mostlyText(head) {
+	head := bytes.ReplaceAll(text[:min(len(text), 4096)], []byte{0}, nil) // a crash leaves zeros
+	if len(head) == 0 || !mostlyText(head) {
 		return "", fmt.Errorf("%w: it is binary", ErrFormat)
 	}
 	looked, other := 0, ""

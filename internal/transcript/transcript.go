@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ambit/entry"
@@ -79,7 +80,7 @@ func Read(data []byte) (*Recording, error) {
 		readExchanges(b)
 	}
 	r := b.finish()
-	if len(r.Facts) == 0 {
+	if !slices.ContainsFunc(r.Facts, func(f entry.Fact) bool { return f.Kind() == entry.KindRequest }) {
 		return nil, fmt.Errorf("%w: %s, but nothing was said in it", ErrFormat, format)
 	}
 	return r, nil
