@@ -11,6 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 
 	_ "modernc.org/sqlite"
 )
@@ -27,11 +30,12 @@ func openCodeDatabase(path string) (string, bool) {
 // openCode takes in all sessions of a database of OpenCode, each as opencode export prints it. The database is read from a
 // copy: SQLite makes files beside the one that it reads, and what belongs to others is left as it is.
 func (i *importing) openCode(ctx context.Context, path string) error {
-	dir, err := os.MkdirTemp("", "ambit-import-")
+	sweepCopies()
+	dir, err := os.MkdirTemp("", copies+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) // an open file needs no name
+	defer os.RemoveAll(dir)
 	copied, err := copyDatabase(ctx, path, dir)
 	if err != nil {
 		i.fail(path, err)
@@ -48,6 +52,7 @@ func (i *importing) openCode(ctx context.Context, path string) error {
 		i.fail(path, fmt.Errorf("not a database of OpenCode that is known: %w; opencode export prints a session as a file that can be imported", err))
 		return ctx.Err()
 	}
+	os.RemoveAll(dir) // what is open needs no name, and is gone with the process
 	for _, s := range sessions {
 		at := location{path: path + "/" + s.id + ".json", shown: path + " " + s.id, read: func(ctx context.Context) ([]byte, error) { return s.export(ctx, db) }, found: true}
 		if err := i.recording(ctx, at, false); err != nil {
@@ -55,6 +60,20 @@ func (i *importing) openCode(ctx context.Context, path string) error {
 		}
 	}
 	return nil
+}
+
+// copies begins the names of the folders that hold copies of databases; the id of their process follows.
+const copies = "ambit-import-"
+
+// sweepCopies takes away the copies of processes that died before they could.
+func sweepCopies() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), copies+"*"))
+	for _, dir := range left {
+		id, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), copies), "-")
+		if pid, err := strconv.Atoi(id); err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			os.RemoveAll(dir)
+		}
+	}
 }
 
 // copyDatabase copies a database with what SQLite has written beside it. When it changes meanwhile it is copied again.

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +73,7 @@ func importAll(t *testing.T, home string, paths ...string) (rows []importedRow, 
 // TestImportOpenCode imports the sessions of OpenCode's own database, that of a sub-agent into its parent's, and leaves
 // the database as it is.
 func TestImportOpenCode(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
 	dir, home := t.TempDir(), filepath.Join(t.TempDir(), "home")
 	path := filepath.Join(dir, "opencode", "opencode.db")
 	openCodeDB(t, path, openCodeTables)
@@ -98,6 +101,13 @@ func TestImportOpenCode(t *testing.T) {
 		if status := run(t.Context(), e, strings.Fields(want.args)); status != exitDone || !strings.Contains(out.String(), want.has) {
 			t.Errorf("ambit %s: status %d, has no %q: %s %s", want.args, status, want.has, out, errs)
 		}
+	}
+	dead := exec.Command("true") // whose copy is left
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(os.TempDir(), copies+strconv.Itoa(dead.Process.Pid)+"-1"), 0o700); err != nil {
+		t.Fatal(err)
 	}
 	rows, _ = importAll(t, home, path)
 	for _, r := range rows {
