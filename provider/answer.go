@@ -15,16 +15,16 @@ import (
 func (a Answer) Texts() []Text {
 	var texts []Text
 	if a.Text != "" {
-		texts = append(texts, Text{"/text", SaidAssistant, a.Text})
+		texts = append(texts, Text{Field: "/text", Said: SaidAssistant, Text: a.Text})
 	}
 	for i, text := range a.Results {
 		if text != "" {
-			texts = append(texts, Text{"/results/" + strconv.Itoa(i), SaidTool, text})
+			texts = append(texts, Text{Field: "/results/" + strconv.Itoa(i), Said: SaidTool, Text: text})
 		}
 	}
 	for i, text := range a.Others {
 		if text != "" {
-			texts = append(texts, Text{"/others/" + strconv.Itoa(i), SaidAssistant, text})
+			texts = append(texts, Text{Field: "/others/" + strconv.Itoa(i), Said: SaidAssistant, Text: text})
 		}
 	}
 	for i, c := range a.Calls {

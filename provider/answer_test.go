@@ -15,14 +15,14 @@ func TestAnswerTexts(t *testing.T) {
 		{},
 	}}
 	want := []Text{
-		{"/text", SaidAssistant, "A"},
-		{"/results/0", SaidTool, "R"},
-		{"/results/2", SaidTool, "S"},
-		{"/others/1", SaidAssistant, "B"},
-		{"/calls/0/args/a~1b", SaidArgument, "1"},
-		{"/calls/0/args/~0", SaidArgument, "2"},
-		{"/calls/0/args/", SaidArgument, "4"},
-		{"/calls/1/args", SaidArgument, "free é"},
+		{Field: "/text", Said: SaidAssistant, Text: "A"},
+		{Field: "/results/0", Said: SaidTool, Text: "R"},
+		{Field: "/results/2", Said: SaidTool, Text: "S"},
+		{Field: "/others/1", Said: SaidAssistant, Text: "B"},
+		{Field: "/calls/0/args/a~1b", Said: SaidArgument, Text: "1"},
+		{Field: "/calls/0/args/~0", Said: SaidArgument, Text: "2"},
+		{Field: "/calls/0/args/", Said: SaidArgument, Text: "4"},
+		{Field: "/calls/1/args", Said: SaidArgument, Text: "free é"},
 	}
 	if diff := cmp.Diff(want, a.Texts()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -105,7 +105,7 @@ func TestDraftContradicted(t *testing.T) {
 		"what only the end says":   {func(d *Draft) { d.Unsure = true; d.End() }, false},
 		"what the end did not say": {func(d *Draft) { d.Unsure = true }, true},
 		"a further choice's call":  {func(d *Draft) { d.AddChoice(1, Message{Calls: calls(`{}`)}) }, true},
-		"the user, in an answer":   {func(d *Draft) { d.Add(Message{Texts: []Text{{"/0", SaidUser, "x"}}}) }, true},
+		"the user, in an answer":   {func(d *Draft) { d.Add(Message{Texts: []Text{{Field: "/0", Said: SaidUser, Text: "x"}}}) }, true},
 	}
 	for name, test := range tests {
 		var d Draft

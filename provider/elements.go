@@ -60,6 +60,7 @@ type Text struct {
 	Field string // JSON pointer into the body, or into the decoded answer; it goes on inside a string that holds JSON
 	Said  string // one of the Said constants
 	Text  string // decoded; what is not UTF-8 is U+FFFD
+	Call  string // of a tool's: the id of the call whose result it is of; empty where the message does not say
 }
 
 // Answer is a decoded answer. Reasoning is not in it.

@@ -55,7 +55,7 @@ func (l *leaves) add(text string) {
 		l.m.Unknown = true
 		return
 	}
-	l.m.Texts = append(l.m.Texts, Text{string(l.field), l.said, text})
+	l.m.Texts = append(l.m.Texts, l.m.text(string(l.field), l.said, text))
 }
 
 // object collects the strings of an object. Whether its data is that of a file may stand behind the data.

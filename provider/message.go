@@ -15,7 +15,23 @@ func (m *Message) AddText(field, said string, v JSON) {
 		return
 	}
 	if text := v.Text(); text != "" {
-		m.Texts = append(m.Texts, Text{field, said, text})
+		m.Texts = append(m.Texts, m.text(field, said, text))
+	}
+}
+
+// text is one of the message's. What a tool says is of the result that was added last.
+func (m *Message) text(field, said, text string) Text {
+	t := Text{Field: field, Said: said, Text: text}
+	if n := len(m.Results); n > 0 && said == SaidTool {
+		t.Call = m.Results[n-1]
+	}
+	return t
+}
+
+// Beside says of the texts from number from on that they stand beside the results, not in one.
+func (m *Message) Beside(from int) {
+	for i := from; i < len(m.Texts); i++ {
+		m.Texts[i].Call = ""
 	}
 }
 
@@ -97,12 +113,12 @@ func (c Call) Texts(field string) []Text {
 		return nil
 	}
 	if text := JSON(c.Args).Text(); text != "" {
-		return []Text{{field, SaidArgument, text}}
+		return []Text{{Field: field, Said: SaidArgument, Text: text}}
 	}
 	var texts []Text
 	for name, value := range JSON(c.Args).Members() {
 		if text := value.Text(); text != "" {
-			texts = append(texts, Text{field + "/" + PointerName(name), SaidArgument, text})
+			texts = append(texts, Text{Field: field + "/" + PointerName(name), Said: SaidArgument, Text: text})
 		}
 	}
 	return texts

@@ -33,8 +33,8 @@ func ExampleProtocol_Elements() {
 
 	at := marked.Messages[0]
 	m := p.Message(req, []byte(body[at.Offset:at.Offset+at.Length]), at.At)
-	fmt.Printf("%+v\n", m.Texts)
+	fmt.Println(m.Texts[0].Field, m.Texts[0].Said, m.Texts[0].Text)
 	// Output:
 	// true
-	// [{Field:/messages/0/content/0/text Said:user Text:hi}]
+	// /messages/0/content/0/text user hi
 }

@@ -78,8 +78,9 @@ func addContent(m *provider.Message, content provider.JSON, field, said string) 
 }
 
 func addBlock(m *provider.Message, block provider.JSON, field, said string) {
-	o := block.Object()
-	switch blockType := o.Take("type").Text(); {
+	o, from := block.Object(), len(m.Texts)
+	blockType := o.Take("type").Text()
+	switch {
 	case blockType == "text":
 		m.AddText(field+"/text", said, o.Take("text"))
 		addCitations(m, o.Take("citations"), field+"/citations")
@@ -107,6 +108,9 @@ func addBlock(m *provider.Message, block provider.JSON, field, said string) {
 		return
 	}
 	m.Rest(o, aboutBlock)
+	if said != provider.SaidTool && (blockType == "document" || blockType == "search_result") {
+		m.Beside(from)
+	}
 }
 
 // isCall reports whether a block calls a tool.

@@ -175,6 +175,10 @@ func TestMessage(t *testing.T) {
 	text := func(field, said, text string) provider.Text {
 		return provider.Text{Field: "/contents/" + field, Said: said, Text: text}
 	}
+	of := func(call string, t provider.Text) provider.Text {
+		t.Call = call
+		return t
+	}
 	want := []provider.Message{
 		{Role: "user", Texts: []provider.Text{text("0/parts/0/text", "user", "Grüße / \uFFFD")}},
 		{
@@ -194,8 +198,8 @@ func TestMessage(t *testing.T) {
 		{
 			Role: "function", Results: []string{"call_1"},
 			Texts: []provider.Text{
-				text("2/parts/0/functionResponse/response/output", "tool", "package a"),
-				text("2/parts/0/functionResponse/response/more/x", "tool", "inner"),
+				of("call_1", text("2/parts/0/functionResponse/response/output", "tool", "package a")),
+				of("call_1", text("2/parts/0/functionResponse/response/more/x", "tool", "inner")),
 				text("2/parts/1/function_response/response/error", "tool", "no folder"),
 			},
 		},

@@ -114,8 +114,12 @@ func addCall(m *provider.Message, v provider.JSON, at string) {
 // addResult adds what a tool gave back, in whatever shape. Its parts are files.
 func addResult(m *provider.Message, v provider.JSON, at string) {
 	o := m.Object(v)
-	m.AddResult(o.Take("id"))
+	id, from := o.Take("id"), len(m.Texts)
+	m.AddResult(id)
 	m.AddLeaves(at+"/response", provider.SaidTool, o.Take("response"), nil)
+	if id.Text() == "" {
+		m.Beside(from)
+	}
 	for _, part := range m.Each("", o.Take("parts")) {
 		m.Rest(m.Object(part), silent)
 	}

@@ -30,6 +30,7 @@ func addChat(m *provider.Message, o provider.Object, at, said string) {
 
 // addSaid adds what a message says, of which some was taken already.
 func addSaid(m *provider.Message, content provider.JSON, o provider.Object, at, said string) {
+	m.AddResult(o.Take("tool_call_id"))
 	addContent(m, content, at+"/content", said)
 	m.AddText(at+"/refusal", said, o.Take("refusal"))
 	audio := m.Object(o.Take("audio"))
@@ -44,7 +45,6 @@ func addSaid(m *provider.Message, content provider.JSON, o provider.Object, at, 
 		m.AddCall(at+"/function_call/arguments", "", f.Take("name").Text(), f.Take("arguments"), false)
 		m.Rest(f, nil)
 	}
-	m.AddResult(o.Take("tool_call_id"))
 	m.Rest(o, aboutChat)
 }
 

@@ -93,6 +93,10 @@ func TestChat(t *testing.T) {
 	text := func(field, said, text string) provider.Text {
 		return provider.Text{Field: "/messages/" + field, Said: said, Text: text}
 	}
+	of := func(call string, t provider.Text) provider.Text {
+		t.Call = call
+		return t
+	}
 	want := []provider.Message{
 		{Role: "user", Texts: []provider.Text{text("1/content", "user", "Grüße \uFFFD")}},
 		{Role: "user", Texts: []provider.Text{text("2/content/0/text", "user", "Look.")}},
@@ -108,8 +112,8 @@ func TestChat(t *testing.T) {
 				text("3/tool_calls/1/custom/input", "argument", "{}"),
 			},
 		},
-		{Role: "tool", Results: []string{"call_1"}, Texts: []provider.Text{text("4/content", "tool", "package a")}},
-		{Role: "tool", Results: []string{"call_2"}, Texts: []provider.Text{text("5/content/0/text", "tool", "done")}},
+		{Role: "tool", Results: []string{"call_1"}, Texts: []provider.Text{of("call_1", text("4/content", "tool", "package a"))}},
+		{Role: "tool", Results: []string{"call_2"}, Texts: []provider.Text{of("call_2", text("5/content/0/text", "tool", "done"))}},
 		{Role: "developer"},
 		{
 			Role: "assistant", Calls: []provider.Call{{Name: "old", Args: []byte(`{"a":"b"}`)}},

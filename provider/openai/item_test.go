@@ -157,6 +157,10 @@ func TestItems(t *testing.T) {
 	text := func(field, said, text string) provider.Text {
 		return provider.Text{Field: "/input/" + field, Said: said, Text: text}
 	}
+	of := func(call string, t provider.Text) provider.Text {
+		t.Call = call
+		return t
+	}
 	want := []provider.Message{
 		{Role: "user", Texts: []provider.Text{text("2/content/0/text", "user", "Fix it, ü/.")}},
 		{Role: "user", Texts: []provider.Text{text("3/content", "user", "plain")}},
@@ -166,27 +170,27 @@ func TestItems(t *testing.T) {
 			Calls: []provider.Call{{ID: "call_1", Name: "shell", Args: []byte(`{"cmd":"ls \u00e9","timeout":5,"a/b":"odd"}`)}},
 			Texts: []provider.Text{text("5/arguments/cmd", "argument", "ls é"), text("5/arguments/a~1b", "argument", "odd")},
 		},
-		{Role: "tool", Results: []string{"call_1"}, Texts: []provider.Text{text("6/output", "tool", "a.go\nb.go")}},
+		{Role: "tool", Results: []string{"call_1"}, Texts: []provider.Text{of("call_1", text("6/output", "tool", "a.go\nb.go"))}},
 		{
 			Role:  "assistant",
 			Calls: []provider.Call{{ID: "call_2", Name: "apply_patch", Args: []byte(`"{\"not\":\"read\"}"`)}},
 			Texts: []provider.Text{text("7/input", "argument", `{"not":"read"}`)},
 		},
-		{Role: "tool", Results: []string{"call_2"}, Texts: []provider.Text{text("8/output/0/text", "tool", "Done")}},
+		{Role: "tool", Results: []string{"call_2"}, Texts: []provider.Text{of("call_2", text("8/output/0/text", "tool", "Done"))}},
 		{
 			Role:  "assistant",
 			Calls: []provider.Call{{ID: "call_3", Name: "local_shell", Args: []byte(`{"type": "exec", "command": ["ls"], "working_directory": "/w"}`)}},
 			Texts: []provider.Text{text("9/action/type", "argument", "exec"), text("9/action/working_directory", "argument", "/w")},
 		},
-		{Role: "tool", Results: []string{"call_3"}, Texts: []provider.Text{text("10/output", "tool", "ok")}},
+		{Role: "tool", Results: []string{"call_3"}, Texts: []provider.Text{of("call_3", text("10/output", "tool", "ok"))}},
 		{
 			Role:    "assistant",
 			Calls:   []provider.Call{{ID: "call_4", Name: "broken", Args: []byte(`"{\"cut"`)}},
 			Unknown: true,
 		},
-		{Role: "tool", Results: []string{"call_4"}, Texts: []provider.Text{text("12/output/content", "tool", "refused")}},
+		{Role: "tool", Results: []string{"call_4"}, Texts: []provider.Text{of("call_4", text("12/output/content", "tool", "refused"))}},
 		{Role: "assistant", Calls: []provider.Call{{ID: "call_5", Name: "shell", Args: []byte(`{"commands": ["ls"]}`)}}},
-		{Role: "tool", Results: []string{"call_5"}, Texts: []provider.Text{text("14/output/0/stdout", "tool", "out"), text("14/output/0/outcome/type", "tool", "exit")}},
+		{Role: "tool", Results: []string{"call_5"}, Texts: []provider.Text{of("call_5", text("14/output/0/stdout", "tool", "out")), of("call_5", text("14/output/0/outcome/type", "tool", "exit"))}},
 		{
 			Role:  "assistant",
 			Texts: []provider.Text{text("15/content/0/text", "assistant", "Fixed."), text("15/content/1/refusal", "assistant", "No.")},
