@@ -112,7 +112,7 @@ func (r *Recording) Said(ctx context.Context, seq entry.Seq) (Said, error) {
 	case entry.PartAnswer:
 		a, err := r.Answer(ctx, u.N)
 		return Said{a.Texts(), a.Calls}, err
-	case entry.PartMore, entry.PartPruned:
+	case entry.PartMore, entry.PartPruned, entry.PartResumed:
 		return Said{}, nil
 	default:
 		text, err := r.reader.whole(u)

@@ -84,7 +84,7 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 // wanted reports whether a unit is looked at, and begins what is yielded of it.
 func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
 	t := index.Text{Ref: u.Seq.Ref(), Revision: u.Revision, N: u.N}
-	if u.Of == entry.PartMore || u.Of == entry.PartPruned {
+	if u.Of.Silent() {
 		return t, false
 	}
 	if (u.Of == entry.PartRequest || u.Of == entry.PartResponse) && s.current && s.foreign(u.N) {

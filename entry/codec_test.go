@@ -25,10 +25,10 @@ func facts() []entry.Fact {
 		},
 		&entry.Request{
 			N: 3, Provider: "openai", Type: "responses", Method: "POST", Path: "/v1/responses?x=y", Headers: map[string]string{"a": "b"},
-			Model: "m", Arrived: at, Partial: true, Recorded: place, Body: body,
+			Model: "m", Effort: "high", Arrived: at, Partial: true, Recorded: place, Body: body,
 		},
 		&entry.Response{
-			N: 3, Status: 200, Headers: map[string]string{"a": "b"}, Model: "m-1", Usage: &entry.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4},
+			N: 3, Status: 200, Headers: map[string]string{"a": "b"}, Model: "m-1", Usage: &entry.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CacheWriteHour: 1},
 			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Recorded: place, Body: body,
 		},
 		&entry.Relation{

@@ -47,4 +47,6 @@ type Usage struct {
 	CacheRead  int64 `json:"cache_read_tokens"`  // the part of Input that the provider's prompt cache held
 	CacheWrite int64 `json:"cache_write_tokens"` // the part of Input that was written to the cache
 	Output     int64 `json:"output_tokens"`
+
+	CacheWriteHour int64 `json:"cache_write_1h_tokens,omitempty"` // the part of CacheWrite that is kept for an hour; the rest is for the provider's usual time
 }

@@ -54,6 +54,7 @@ type Request struct {
 	Path     string            `json:"path"`              // path and query behind the provider's name, credentials left out
 	Headers  map[string]string `json:"headers,omitempty"` // those that say who sent it and how to read the body; names in lower case
 	Model    string            `json:"model,omitempty"`
+	Effort   string            `json:"effort,omitempty"`   // how hard the model is to think, in an imported recording's own word
 	Arrived  time.Time         `json:"arrived"`            // when its first byte did
 	Partial  bool              `json:"partial,omitempty"`  // Body ends early: the client left, or was answered before it had sent all
 	Recorded *Place            `json:"recorded,omitempty"` // where an imported recording has it; nil for one that passed
@@ -165,7 +166,11 @@ const (
 	PartMore     Part = "more"     // no text: ids that the unit before it has no room for
 	PartRecord   Part = "record"   // a message as an imported recording has it
 	PartPruned   Part = "pruned"   // no text: from this request on the client left out the results of these calls
+	PartResumed  Part = "resumed"  // no text: the client was started anew before this request
 )
+
+// Silent reports whether such a unit has no text of its own.
+func (p Part) Silent() bool { return p == PartMore || p == PartPruned || p == PartResumed }
 
 // Gap says that traffic passed and was not recorded.
 type Gap struct {

@@ -28,3 +28,11 @@ func NewUsage(input, read, write, output int64) *entry.Usage {
 	}
 	return &entry.Usage{Input: input, CacheRead: read, CacheWrite: write, Output: output}
 }
+
+// KeptAnHour notes which part of what was written to the cache is kept for an hour. One that does not fit counts as not given.
+func KeptAnHour(u *entry.Usage, tokens int64) *entry.Usage {
+	if u != nil && tokens <= u.CacheWrite {
+		u.CacheWriteHour = tokens
+	}
+	return u
+}

@@ -52,7 +52,7 @@ func (e *env) openTalk(ctx context.Context, d *journal.Dir, name string, full bo
 		}
 	}
 	for i := range p.Units {
-		if u := &p.Units[i]; u.Of != entry.PartMore && u.Of != entry.PartPruned {
+		if u := &p.Units[i]; !u.Of.Silent() {
 			t.units[u.N] = append(t.units[u.N], u)
 		}
 	}

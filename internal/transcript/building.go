@@ -25,6 +25,7 @@ type building struct {
 
 	latest         time.Time // that the recording says
 	provider, kind string    // of the next request, as far as it is known before its answer
+	effort         string    // and how hard the model is to think
 
 	strange map[string]int // records of types that are not known, with the first line of each
 	counted map[string]int // and how many
@@ -41,6 +42,7 @@ type talk struct {
 
 	how    entry.Relating // what the next request is; empty when it extends
 	pruned []string       // calls whose results the next request no longer holds
+	anew   bool           // the client was started anew before the next request
 }
 
 // turn is one request of the agent, and what was answered.
@@ -53,6 +55,7 @@ type turn struct {
 	asked    []asked
 	messages int      // that it held
 	said     int      // units of its answer
+	anew     bool     // the client was started anew before it
 	calls    []string // that its answer makes
 }
 
@@ -205,14 +208,29 @@ func (b *building) next(t *talk, line int, at time.Time) *turn {
 	number := len(b.turns) + 1
 	t.next = &turn{
 		talk:     t,
-		request:  &entry.Request{N: number, Provider: b.provider, Type: b.kind, Arrived: b.latest, Recorded: &entry.Place{Line: line}},
+		request:  &entry.Request{N: number, Provider: b.provider, Type: b.kind, Effort: b.effort, Arrived: b.latest, Recorded: &entry.Place{Line: line}},
 		relation: &entry.Relation{N: number, Thread: t.name, How: entry.Root, Evidence: evidence, Tools: true},
 		response: &entry.Response{N: number, End: entry.EndNone, Error: noAnswer, Recorded: &entry.Place{}},
 	}
 	b.turns = append(b.turns, t.next)
 	b.Facts = append(b.Facts, t.next.request, t.next.relation, t.next.response)
 	b.without(t)
+	if t.anew {
+		t.anew = false
+		b.resumed(t)
+	}
 	return t.next
+}
+
+// resumed says that the client was started anew before the next request of a thread.
+func (b *building) resumed(t *talk) {
+	switch {
+	case t.next == nil:
+		t.anew = t.last != nil
+	case !t.next.anew && t.last != nil:
+		t.next.anew = true
+		b.Facts = append(b.Facts, &entry.Unit{N: t.next.request.N, Of: entry.PartResumed, Thread: t.name})
+	}
 }
 
 // without stages which results the next request does not hold any more.

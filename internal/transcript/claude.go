@@ -141,6 +141,7 @@ func (c *claude) said(r record, kind string, parent provider.JSON) *talk {
 	c.beginSide(t, m)
 	prompt := len(m.Results) == 0 && kind == "user"
 	if prompt {
+		c.thinks(r)
 		if f[5].True() && t.how == "" { // older versions do not say that they compact
 			t.compacted()
 		}
@@ -155,6 +156,19 @@ func (c *claude) said(r record, kind string, parent provider.JSON) *talk {
 	}
 	c.say(t, r.unit(), m, at, prompt)
 	return t
+}
+
+// thinks notes how hard the model is to think from here on, as far as the client says it with what a person says.
+func (c *claude) thinks(r record) {
+	f := r.Find("thinkingMetadata")[0].Find("level", "disabled", "maxThinkingTokens")
+	switch {
+	case f[1].True():
+		c.effort = "none"
+	case f[2] != nil:
+		c.effort = short(f[2])
+	case f[0] != nil:
+		c.effort = short(f[0])
+	}
 }
 
 // goesOn finds where what a person says next goes on from: behind the line that it names, or at the very beginning.
@@ -199,6 +213,9 @@ func (c *claude) answered(t *talk, r record, message provider.JSON, m provider.M
 		c.stageOwn(n, r, m)
 		return
 	case own && t.last != nil:
+		if firstText(m) == "No response requested." { // what stands in for the answer that a client ended without
+			c.resumed(t)
+		}
 		c.stageOwn(t.last, r, m)
 		return
 	case own:
@@ -207,7 +224,7 @@ func (c *claude) answered(t *talk, r record, message provider.JSON, m provider.M
 	}
 	n := c.turn(t, f[0].Text(), at)
 	n.response.Model = provider.ModelName(f[1].Text())
-	n.used(anthropicUsage(f[2]))
+	n.used(anthropic.Usage(f[2]))
 	n.tookUntil(at)
 	c.answer(n, r.unit(), m)
 	for _, call := range m.Calls {
@@ -238,8 +255,11 @@ func (c *claude) beginSide(t *talk, m provider.Message) {
 // progress takes in what a sub-agent says, as far as the main recording tells it.
 func (c *claude) progress(r record) {
 	f := r.Find("data", "parentToolUseID", "timestamp")
-	d := f[0].Find("type", "agentId", "message")
+	d := f[0].Find("type", "agentId", "message", "hookName")
 	kind := d[0].Text()
+	if kind == "hook_progress" && d[3].Text() == "SessionStart:resume" {
+		c.resumed(c.talk(""))
+	}
 	if kind != "agent_progress" || d[2].Kind() != '{' {
 		if d[2].HoldsText() && !silentProgress[kind] {
 			c.unknown(r, "progress "+kind)
@@ -312,17 +332,6 @@ func textsIn(v provider.JSON) []string {
 		}
 	}
 	return texts
-}
-
-// anthropicUsage reads the usage of a message as the provider counted it.
-func anthropicUsage(v provider.JSON) *entry.Usage {
-	if v.Kind() != '{' {
-		return nil
-	}
-	c := provider.Counts{}
-	c.Add(v, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-	read, write := c["cache_read_input_tokens"], c["cache_creation_input_tokens"]
-	return provider.NewUsage(c["input_tokens"]+read+write, read, write, c["output_tokens"])
 }
 
 // aboutAttachment is what of an attachment is no text.

@@ -45,6 +45,7 @@ func (c *codex) record(r record) {
 		if model := payload.Find("model")[0].Text(); model != "" {
 			c.model = provider.ModelName(model)
 		}
+		c.effort = short(payload.Find("effort")[0])
 	case "response_item":
 		c.item(r, payload)
 	case "compacted":

@@ -181,6 +181,9 @@ func (o *outlining) unit(u *entry.Unit) {
 	case entry.PartPruned:
 		fmt.Fprintf(o, "without %s\n", strings.Join(u.Results, " "))
 		return
+	case entry.PartResumed:
+		o.WriteString("started anew\n")
+		return
 	case entry.PartMore:
 		fmt.Fprintf(o, "more: %d %d\n", len(u.Calls), len(u.Results))
 		return
@@ -208,7 +211,7 @@ func (o *outlining) unit(u *entry.Unit) {
 // texts are the public texts of a unit, read as they are when it is recalled.
 func texts(r *transcript.Recording, data []byte, u *entry.Unit) []provider.Text {
 	switch {
-	case u.N == 0 || u.Of == entry.PartMore || u.Of == entry.PartPruned:
+	case u.N == 0 || u.Of.Silent():
 		return nil
 	case u.Of == entry.PartRecord:
 		return transcript.Message(r.Format, *u, data[u.Offset:u.Offset+u.Length]).Texts

@@ -34,6 +34,8 @@ func (p *pi) record(r record) {
 		p.back(p.t, spot{nil, answered})
 	}
 	switch kind {
+	case "thinking_level_change":
+		p.effort = short(r.Find("thinkingLevel")[0])
 	case "session":
 		head := r.Find("id", "version")
 		if p.ID == "" {

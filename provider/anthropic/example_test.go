@@ -17,10 +17,11 @@ func ExampleProtocol() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Printf("%+v\n", *p.Response(req, "application/json", body).Usage)
+	u := p.Response(req, "application/json", body).Usage
+	fmt.Println(u.Input, u.CacheRead, u.CacheWrite, u.Output)
 	// Output:
 	// messages claude-opus-5-5 false
-	// {Input:93 CacheRead:90 CacheWrite:0 Output:7}
+	// 93 90 0 7
 }
 
 func ExampleProtocol_Elements() {

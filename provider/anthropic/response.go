@@ -64,7 +64,7 @@ func message(contentType string, body []byte) provider.Response {
 		if model == "" {
 			model = provider.ModelName(found[1].Text())
 		}
-		c.Add(found[2], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+		addUsage(c, found[2])
 	}
 	return provider.Response{Model: model, Usage: usage(c), Answer: d.Answer()}
 }
@@ -121,10 +121,31 @@ func addDelta(d *provider.Draft, index int64, delta provider.JSON) {
 	d.Unknown = d.Unknown || o.Rest(aboutDelta)
 }
 
+// Usage reads the usage of a message as the provider spells it. It is nil where v is none.
+func Usage(v provider.JSON) *entry.Usage {
+	if v.Kind() != '{' {
+		return nil
+	}
+	c := provider.Counts{}
+	addUsage(c, v)
+	if len(c) == 0 {
+		return new(entry.Usage)
+	}
+	return usage(c)
+}
+
+func addUsage(c provider.Counts, v provider.JSON) {
+	c.Add(v, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+	if len(v) > 0 {
+		c.Add(v.Find("cache_creation")[0], "ephemeral_1h_input_tokens")
+	}
+}
+
 func usage(c provider.Counts) *entry.Usage {
 	if len(c) == 0 {
 		return nil
 	}
 	read, write := c["cache_read_input_tokens"], c["cache_creation_input_tokens"]
-	return provider.NewUsage(c["input_tokens"]+read+write, read, write, c["output_tokens"])
+	u := provider.NewUsage(c["input_tokens"]+read+write, read, write, c["output_tokens"])
+	return provider.KeptAnHour(u, c["ephemeral_1h_input_tokens"])
 }
