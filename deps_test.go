@@ -19,7 +19,7 @@ const order = `
 4  internal/selection  view
 5  provider
 6  provider/anthropic  provider/openai  provider/gemini  provider/scripted  provider/providertest  internal/reading
-7  internal/transcript
+7  internal/transcript  internal/conversation
 8  ambit (root)
 9  server  internal/replay  internal/agent
 10 client  internal/sim

@@ -12,7 +12,7 @@ import (
 // from entries. Those that do not exist yet are held to it from their first line.
 var pure = []string{
 	"entry", "unit", "view", "source",
-	"internal/index", "internal/pool", "internal/thread", "internal/reading", "internal/transcript", "internal/selection", "internal/excerpt", "internal/token", "internal/pricing",
+	"internal/index", "internal/pool", "internal/thread", "internal/reading", "internal/transcript", "internal/conversation", "internal/selection", "internal/excerpt", "internal/token", "internal/pricing",
 	"provider", "provider/anthropic", "provider/openai", "provider/gemini",
 }
 
