@@ -1,0 +1,4 @@
+package pricing
+
+// Len is how many entries the cache holds.
+func (c *Cache) Len() int { return len(c.entries) + len(c.seen) }
