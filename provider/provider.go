@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ambit/entry"
+	"ambit/unit"
 )
 
 // Protocol is what one wire family knows about its exchanges.
@@ -35,6 +36,10 @@ type Protocol interface {
 	// that came says, and never more than the whole would have said.
 	// So is the text of a broken answer a prefix of the whole text.
 	Response(req Request, contentType string, body []byte) Response
+
+	// Contract says what the wire demands of the conversation of req. A type that has no conversation may leave nothing
+	// out. Where the request follows an answer that the provider holds, ContractOf knows more.
+	Contract(req Request) unit.Contract
 }
 
 // Request is what a request asks for.

@@ -46,6 +46,7 @@ func Run(t *testing.T, p provider.Protocol, exchanges ...Exchange) {
 		t.Run("Respelled", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { respelled(t, p, telling) }) })
 		t.Run("Changed", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { changed(t, p, telling) }) })
 	}
+	t.Run("Contracts", func(t *testing.T) { contracts(t, p) })
 	t.Run("NotJSON", func(t *testing.T) { notJSON(t, p, exchanges) })
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ambit/entry"
 	"ambit/provider"
+	"ambit/unit"
 )
 
 // broken is a protocol that answers as the test wants it to; without functions it understands nothing.
@@ -38,6 +39,8 @@ func (b broken) Elements(_ provider.Request, body []byte) (provider.Elements, er
 }
 
 func (b broken) Message(provider.Request, []byte, string) provider.Message { return provider.Message{} }
+
+func (b broken) Contract(provider.Request) unit.Contract { return provider.Whole() }
 
 func TestNothingUnderstood(t *testing.T) { Run(t, broken{}) }
 
