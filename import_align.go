@@ -65,13 +65,13 @@ func (m *Importer) old(ctx context.Context, name, key string, p *pool.Pool) (ali
 				a.responses[f.N] = f
 			}
 		case *entry.Unit:
-			if rec := p.Recording(f.In); f.N == 0 && ours[f.In] && rec.Format != transcript.OpenCode && f.Offset+f.Length < rec.Body.Size {
+			if rec := p.Recording(f.In); f.N == 0 && ours[f.In] && !transcript.OneValue(rec.Format) && f.Offset+f.Length < rec.Body.Size {
 				a.unread[span{f.Offset, f.Length}] = true
 			}
 			if !requests[f.N] {
 				continue
 			}
-			if p.Recordings[0].Format == transcript.OpenCode && f.At != "" { // what it said later counts
+			if transcript.OneValue(p.Recordings[0].Format) && f.At != "" { // what it said later counts
 				if i, again := at[f.At]; again {
 					a.told[i] = f
 					continue
@@ -154,7 +154,7 @@ func (t *Transcript) renumbered(in entry.Seq, old aligned) (r renumbered, err er
 				if err != nil {
 					return r, err
 				}
-				if !same && (t.Format != transcript.OpenCode || g.At != was.At) {
+				if !same && (!transcript.OneValue(t.Format) || g.At != was.At) {
 					return r, nil
 				}
 				if !same { // the part is further now
@@ -226,7 +226,7 @@ func (t *Transcript) still(p *entry.Place) *entry.Place {
 	if p == nil {
 		return nil
 	}
-	if t.Format == transcript.OpenCode {
+	if transcript.OneValue(t.Format) {
 		return &entry.Place{}
 	}
 	return &entry.Place{Line: p.Line, Offset: p.Offset, Length: p.Length}
@@ -235,7 +235,7 @@ func (t *Transcript) still(p *entry.Place) *entry.Place {
 func (t *Transcript) sameUnit(a, b *entry.Unit, old aligned) (bool, error) {
 	x, y := *a, *b
 	x.In, y.In = 0, 0
-	moves := t.Format == transcript.OpenCode && a.At != ""
+	moves := transcript.OneValue(t.Format) && a.At != ""
 	if moves {
 		x.Line, x.Offset, x.Length = y.Line, y.Offset, y.Length
 	}

@@ -125,7 +125,7 @@ func (s *source) outgrown(u *pool.Unit) bool {
 		return false
 	}
 	of := s.pool.Recording(u.In)
-	if of == nil || of.Format != transcript.OpenCode && u.Offset+u.Length < of.Body.Size {
+	if of == nil || !transcript.OneValue(of.Format) && u.Offset+u.Length < of.Body.Size {
 		return false
 	}
 	return slices.ContainsFunc(s.pool.Recordings, func(r pool.Recording) bool {

@@ -29,7 +29,7 @@ func facts() []entry.Fact {
 		},
 		&entry.Response{
 			N: 3, Status: 200, Headers: map[string]string{"a": "b"}, Model: "m-1", Usage: &entry.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CacheWriteHour: 1},
-			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, DurationMS: 6, Recorded: place, Body: body,
+			End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 5, AskedMS: 1, DurationMS: 6, Recorded: place, Body: body,
 		},
 		&entry.Relation{
 			N: 3, Thread: "t2", Parent: 2, How: entry.Agent, Evidence: "argument", Owner: 1, Call: "call_1", Alias: "openai:x-session-id:y", About: 1, Key: "responses",

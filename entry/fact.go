@@ -90,8 +90,9 @@ type Response struct {
 	Usage       *Usage            `json:"usage,omitempty"` // nil when the provider gave none
 	End         End               `json:"end"`
 	Error       string            `json:"error,omitempty"`
-	FirstByteMS int64             `json:"first_byte_ms"` // from the request's arrival to the response's header
-	DurationMS  int64             `json:"duration_ms"`   // from the request's arrival to the response's end
+	FirstByteMS int64             `json:"first_byte_ms"`      // from the request's arrival to the response's header
+	DurationMS  int64             `json:"duration_ms"`        // from the request's arrival to the response's end
+	AskedMS     int64             `json:"asked_ms,omitempty"` // of a recording: from the request's arrival until all that it holds was said
 	Recorded    *Place            `json:"recorded,omitempty"`
 	Body        *Body             `json:"body,omitempty"`
 }

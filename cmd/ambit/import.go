@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,13 +32,16 @@ func newImport(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import [PATH…]",
 		Short: "Take in what other agents recorded, or what ambit export wrote",
-		Long: "Take in what other agents recorded: the files in which Claude Code, Codex, OpenCode and pi keep their sessions, and logs of\n" +
-			"raw requests to Anthropic and OpenAI; or what ambit export wrote. Of a folder, all that it holds. Without a PATH, the folders\n" +
-			"of these programs are looked for, and it asks before it takes them in.\n\n" +
+		Long: "Take in what other agents recorded: the files in which Claude Code, Codex, OpenCode, pi, Gemini CLI, Copilot CLI, Roo, Cline,\n" +
+			"aider, SWE-agent, mini-swe-agent and OpenHands keep their sessions, and logs of raw requests to Anthropic and OpenAI; or what\n" +
+			"ambit export wrote. Of a folder, all that it holds. Without a PATH, the folders of the first four are looked for, and it asks\n" +
+			"before it takes them in.\n\n" +
 			"A recording is kept as it is, and the entries point into it. The same bytes again change nothing; a recording that has\n" +
 			"grown adds what is new. What was imported is evidence: nothing in it has authority here.",
 		RunE: func(c *cobra.Command, args []string) error {
-			i := &importing{env: e, json: asJSON}
+			i := &importing{finding: finding{env: e}, json: asJSON}
+			i.take = func(ctx context.Context, at location) error { return i.recording(ctx, at, false) }
+			i.taken = func() int { return len(i.rows) + len(i.after) + i.purged }
 			if len(args) == 0 {
 				found, err := e.findRecordings(c.Context(), yes)
 				if err != nil {
@@ -58,35 +59,22 @@ func newImport(e *env) *cobra.Command {
 
 // importing is one run of ambit import.
 type importing struct {
-	*env
+	finding
 	json     bool
 	store    *journal.Dir // nil until something is found good
 	importer *ambit.Importer
 	rows     []importedRow
-	failed   int
-	passed   int        // files of folders that are no recordings
 	purged   int        // recordings of folders that were purged here
 	after    []location // sub-agents' recordings, which come after their parents'
 	alone    bool       // they are taken in without these
-	later    []func()   // what is to be cleaned up at the end
 	bar      *progress
 	bytes    int64
-}
-
-// location is where a recording is.
-type location struct {
-	path  string
-	shown string                                // how it is called
-	read  func(context.Context) ([]byte, error) // nil for a file
-	found bool                                  // in a folder: what is no recording, or was purged here, is passed over
 }
 
 func (i *importing) run(ctx context.Context, paths []string) error {
 	i.bar = i.progress("importing")
 	defer func() {
-		for _, clean := range slices.Backward(i.later) {
-			clean()
-		}
+		i.clean()
 		if i.store != nil {
 			i.store.Close()
 		}
@@ -175,75 +163,6 @@ func (i *importing) printRows() {
 	if warned > maxWarned {
 		i.say("and %s more, which --json lists; what was read is kept, and these lines with it", plural(warned-maxWarned, "warning", "warnings"))
 	}
-}
-
-// path takes in a file, or what a folder holds.
-func (i *importing) path(ctx context.Context, path string) error {
-	if db, ok := openCodeDatabase(path); ok {
-		return i.openCode(ctx, db)
-	}
-	about, err := os.Stat(path)
-	if err != nil || !about.IsDir() {
-		return i.recording(ctx, location{path: path, shown: path}, false)
-	}
-	before, failed, passed := len(i.rows)+len(i.after)+i.purged, i.failed, i.passed
-	root := path + string(filepath.Separator) // so that a link to a folder is the folder
-	err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			i.fail(at, err)
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir() && (at != root && skipped[d.Name()] || i.isHome(d)):
-			return fs.SkipDir
-		case !d.Type().IsRegular():
-			return nil
-		}
-		if db, ok := openCodeDatabase(at); ok {
-			return i.openCode(ctx, db)
-		}
-		if ext := filepath.Ext(at); ext != ".jsonl" && ext != ".json" && ext != ".ndjson" {
-			i.passed++
-			return nil
-		}
-		return i.recording(ctx, location{path: at, shown: at, found: true}, false)
-	})
-	if err == nil && len(i.rows)+len(i.after)+i.purged == before && i.failed == failed {
-		i.passed = passed
-		i.fail(path, errors.New("no recording is in this folder"))
-	}
-	return err
-}
-
-// isHome reports whether a folder is the data directory: what was recorded there is here.
-func (i *importing) isHome(d fs.DirEntry) bool {
-	dir, err := i.home()
-	if err != nil {
-		return false
-	}
-	home, err := os.Stat(dir)
-	if err != nil {
-		return false
-	}
-	here, err := d.Info()
-	return err == nil && os.SameFile(home, here)
-}
-
-// skipped are folders that are large and hold no recordings.
-var skipped = map[string]bool{"node_modules": true, ".git": true}
-
-// fail says why a path gave nothing. The others are gone on with.
-func (i *importing) fail(path string, err error) {
-	i.failed++
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
-		err = inner.Err
-	}
-	i.say("%s: %v", path, err)
 }
 
 // recording takes in one file. late says that its parent was looked for.

@@ -29,7 +29,7 @@ func openCodeDatabase(path string) (string, bool) {
 
 // openCode takes in all sessions of a database of OpenCode, each as opencode export prints it. The database is read from a
 // copy: SQLite makes files beside the one that it reads, and what belongs to others is left as it is.
-func (i *importing) openCode(ctx context.Context, path string) error {
+func (f *finding) openCode(ctx context.Context, path string) error {
 	sweepCopies()
 	dir, err := os.MkdirTemp("", copies+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
@@ -38,7 +38,7 @@ func (i *importing) openCode(ctx context.Context, path string) error {
 	defer os.RemoveAll(dir)
 	copied, err := copyDatabase(ctx, path, dir)
 	if err != nil {
-		i.fail(path, err)
+		f.fail(path, err)
 		return ctx.Err()
 	}
 	db, err := sql.Open("sqlite", "file:"+copied+"?_pragma=journal_mode(delete)&_pragma=temp_store(memory)")
@@ -46,16 +46,16 @@ func (i *importing) openCode(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)                            // which stays open
-	i.later = append(i.later, func() { db.Close() }) // sub-agents' sessions are read at the end
+	f.later = append(f.later, func() { db.Close() }) // sub-agents' sessions are read at the end
 	sessions, err := openCodeSessions(ctx, db)
 	if err != nil {
-		i.fail(path, fmt.Errorf("not a database of OpenCode that is known: %w; opencode export prints a session as a file that can be imported", err))
+		f.fail(path, fmt.Errorf("not a database of OpenCode that is known: %w; opencode export prints a session as a file that can be imported", err))
 		return ctx.Err()
 	}
 	os.RemoveAll(dir) // what is open needs no name, and is gone with the process
 	for _, s := range sessions {
 		at := location{path: path + "/" + s.id + ".json", shown: path + " " + s.id, read: func(ctx context.Context) ([]byte, error) { return s.export(ctx, db) }, found: true}
-		if err := i.recording(ctx, at, false); err != nil {
+		if err := f.take(ctx, at); err != nil {
 			return err
 		}
 	}

@@ -56,6 +56,7 @@ type turn struct {
 	messages int      // that it held
 	said     int      // units of its answer
 	anew     bool     // the client was started anew before it
+	heardMS  int64    // from its beginning until all was said that it holds
 	calls    []string // that its answer makes
 }
 
@@ -82,7 +83,10 @@ func newBuilding(format string, data []byte) *building {
 	}
 }
 
-var clients = map[string]string{ClaudeCode: "claude-code", Codex: "codex", OpenCode: "opencode", Pi: "pi"}
+var clients = map[string]string{
+	ClaudeCode: "claude-code", Codex: "codex", OpenCode: "opencode", Pi: "pi", GeminiCLI: "gemini-cli", CopilotCLI: "copilot-cli", Roo: "roo-cline",
+	Aider: "aider", SWEAgent: "swe-agent", MiniSWE: "mini-swe-agent", OpenHands: "openhands",
+}
 
 func (b *building) warn(line int, text string) {
 	if len(b.Warnings) < maxWarnings {
@@ -190,6 +194,7 @@ func (b *building) say(t *talk, u *entry.Unit, m provider.Message, at time.Time,
 		return
 	}
 	n := b.next(t, u.Line, at)
+	n.heard(at)
 	n.asked = append(n.asked, asked{u, units[1:], prompt})
 	b.stage(u, n, units[1:])
 }
@@ -331,6 +336,13 @@ func (n *turn) used(u *entry.Usage) {
 	}
 }
 
+// heard notes when another message was said that the request is the first to hold.
+func (n *turn) heard(at time.Time) {
+	if d := at.Sub(n.request.Arrived); !at.IsZero() && !n.request.Arrived.IsZero() && d > 0 {
+		n.heardMS = max(n.heardMS, d.Milliseconds())
+	}
+}
+
 // tookUntil notes when the answer was whole.
 func (n *turn) tookUntil(at time.Time) {
 	if d := at.Sub(n.request.Arrived); !at.IsZero() && !n.request.Arrived.IsZero() && d > 0 {
@@ -435,7 +447,8 @@ func (b *building) title(r record, v provider.JSON) {
 		return
 	}
 	if i := bytes.Index(r.JSON, v); i >= 0 {
-		b.Title = &entry.Place{Line: r.line, Offset: r.offset + int64(i), Length: int64(len(v))}
+		line := r.line + bytes.Count(r.JSON[:i], []byte("\n"))
+		b.Title = &entry.Place{Line: line, Offset: r.offset + int64(i), Length: int64(len(v))}
 	}
 }
 
@@ -449,6 +462,9 @@ func (b *building) finish() *Recording {
 	for _, n := range b.turns {
 		if n.response.End != entry.EndNone {
 			b.Turns++
+		}
+		if n.response.Error != noAnswer {
+			n.response.AskedMS = n.heardMS
 		}
 	}
 	for _, kind := range b.order {

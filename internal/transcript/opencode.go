@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -13,15 +12,12 @@ import (
 // openCode reads a session as opencode export prints it, versions 1.2 to 1.14: one object with the session and its
 // messages, each with its parts. A part that is a tool holds the call and its result together.
 type openCode struct {
-	*building
-	r       *provider.Reader
+	*document
 	t       *talk
 	message openCodeInfo
 	n       *turn  // of the message that is read
 	marks   []mark // in order of time
-	line    int    // of the offset below
-	offset  int
-	reading bool // not only looking for marks
+	reading bool   // not only looking for marks
 }
 
 // mark says from when on the client left out a result.
@@ -39,11 +35,7 @@ type openCodeInfo struct {
 }
 
 func readOpenCode(b *building) {
-	o := &openCode{building: b, line: 1}
-	o.Lines = bytes.Count(b.data, []byte("\n")) + 1
-	if bytes.HasSuffix(b.data, []byte("\n")) {
-		o.Lines--
-	}
+	o := &openCode{document: newDocument(b)}
 	o.t = b.talk("")
 	o.walk(func(info provider.JSON) {}, func(p record, _ string) {
 		f := p.Find("callID", "state")
@@ -61,7 +53,7 @@ func readOpenCode(b *building) {
 
 // walk reads the recording: each message's info, then its parts with their JSON pointers.
 func (o *openCode) walk(info func(provider.JSON), part func(p record, at string)) error {
-	o.r = provider.NewReader(o.data)
+	o.r = provider.NewReader(o.text)
 	o.r.Members(func(name string) {
 		switch name {
 		case "info":
@@ -105,40 +97,8 @@ func (o *openCode) list(at string, element func(at string)) {
 
 // other reads a member that is not known. It is noted once, when what is known was read of it.
 func (o *openCode) other(name string) {
-	if v, ok := o.cut(); ok && o.reading && v.HoldsText() {
-		o.unknown(v, "member "+name)
-	}
-}
-
-// cut reads the value that comes next; not ok is one that breaks off.
-func (o *openCode) cut() (record, bool) {
-	o.r.Kind()
-	from := o.r.Mark()
-	v, _, ok := provider.Cut(o.data[from:])
-	if !ok {
-		o.r.Skip()
-		return record{}, false
-	}
-	o.to(from)
-	r := record{v, o.line, int64(from)}
-	o.to(from + len(v))
-	o.r.Back(o.offset) // and not over it: names that stand twice in it are no obstacle
-	return r, true
-}
-
-// to goes on to an offset.
-func (o *openCode) to(offset int) {
-	o.line += bytes.Count(o.data[o.offset:offset], []byte("\n"))
-	o.offset = offset
-}
-
-// lost reports that the recording breaks off, or is no JSON from somewhere on. What stands there may hold text.
-func (o *openCode) lost(err error) {
-	rest := o.data[o.offset:]
-	o.to(o.offset + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n,]}")))
-	o.warn(o.line, "it breaks off here, or is no JSON: "+err.Error())
-	if rest = bytes.TrimRight(o.data[o.offset:], "\x00 \t\r\n"); len(rest) > 0 {
-		o.unread(o.line, int64(o.offset), int64(len(rest)))
+	if v, ok := o.cut(); ok && o.reading {
+		o.document.other(name, v)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 // pi reads a session of pi: lines of messages, since version 3 of the format a tree by id and parentId.
 type pi struct {
 	*building
-	t  *talk
-	at map[string]spot // where each line stands
+	t     *talk
+	at    map[string]spot // where each line stands
+	level string          // how hard the model is to think from what a person says next
 }
 
 var silentPi = set("model_change", "thinking_level_change", "custom", "label", "session_info", "leaf")
@@ -35,7 +36,7 @@ func (p *pi) record(r record) {
 	}
 	switch kind {
 	case "thinking_level_change":
-		p.effort = short(r.Find("thinkingLevel")[0])
+		p.level = short(r.Find("thinkingLevel")[0])
 	case "session":
 		head := r.Find("id", "version")
 		if p.ID == "" {
@@ -77,6 +78,7 @@ func (p *pi) message(r record, message provider.JSON) {
 	if f[0].Text() != "assistant" {
 		if f[0].Text() == "user" {
 			p.title(r, claudeTitle(message))
+			p.effort = p.level
 		}
 		p.say(p.t, r.unit(), m, at, true)
 		return

@@ -42,6 +42,8 @@ func manifest(t testing.TB, odd bool) []recorded {
 	}
 	formats := map[string]bool{
 		transcript.ClaudeCode: true, transcript.Codex: true, transcript.OpenCode: true, transcript.Pi: true, transcript.Anthropic: true, transcript.OpenAI: true,
+		transcript.GeminiCLI: true, transcript.CopilotCLI: true, transcript.Roo: true, transcript.Aider: true, transcript.SWEAgent: true, transcript.MiniSWE: true,
+		transcript.OpenHands: true,
 	}
 	var rows []recorded
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {

@@ -20,7 +20,14 @@ func sniff(data []byte) (string, error) {
 	if len(head) == 0 || !mostlyText(head) {
 		return "", fmt.Errorf("%w: it is binary", ErrFormat)
 	}
-	looked, other := 0, ""
+	if format := historyFormat(text); format != "" {
+		return format, nil
+	}
+	format, refused := valueFormat(text)
+	if format != "" {
+		return format, nil
+	}
+	looked, other := 0, refused
 	for n := 0; n < 50 && looked < sniffed && len(text) > 0; n++ {
 		line := text
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -28,10 +35,10 @@ func sniff(data []byte) (string, error) {
 		}
 		v, _, ok := provider.Cut(line)
 		if !ok && n == 0 { // one object of many lines
-			if format := document(text); format != "" {
+			if format := exportFormat(text); format != "" {
 				return format, nil
 			}
-			other = foreign(text)
+			other = cmp.Or(other, foreign(text))
 		}
 		if ok {
 			if n == 0 && v.Kind() == '{' && len(v.Find("info")[0]) > 0 && v.Find("messages")[0].Kind() == '[' {
@@ -69,7 +76,7 @@ func mostlyText(head []byte) bool {
 
 // formatOf tells the format whose record this is.
 func formatOf(v provider.JSON) string {
-	f := v.Find("type", "payload", "timestamp", "message", "uuid", "sessionId", "request", "response", "messages", "request_params", "id", "record_type", "instructions", "cwd", "leafUuid", "data")
+	f := v.Find("type", "payload", "timestamp", "message", "uuid", "sessionId", "request", "response", "messages", "request_params", "id", "record_type", "instructions", "cwd", "leafUuid", "data", "history", "instance_id")
 	kind := f[0].Text()
 	switch {
 	case f[6].Kind() == '{' && f[6].Find("body")[0].Kind() == '{':
@@ -82,6 +89,10 @@ func formatOf(v provider.JSON) string {
 		return Codex
 	case kind == "session" && f[13] != nil && f[1] == nil:
 		return Pi
+	case f[15].Kind() == '{' && f[10] != nil && f[2] != nil && copilotEvent(kind):
+		return CopilotCLI
+	case f[16].Kind() == '[' && f[17] != nil:
+		return OpenHands
 	case f[15] != nil && kind != "progress":
 		return "" // an event stream of another client
 	case (kind == "user" || kind == "assistant") && f[3].Kind() == '{' && f[3].Find("content")[0] != nil:
@@ -92,8 +103,8 @@ func formatOf(v provider.JSON) string {
 	return ""
 }
 
-// document tells whether one object of many lines is a recording.
-func document(text []byte) string {
+// exportFormat tells whether one object of many lines is an export of OpenCode.
+func exportFormat(text []byte) string {
 	if text[0] != '{' {
 		return ""
 	}
@@ -109,10 +120,6 @@ func document(text []byte) string {
 func foreign(text []byte) string {
 	head := text[:min(len(text), 4096)]
 	switch {
-	case bytes.Contains(head, []byte(`"projectHash"`)), bytes.Contains(head, []byte(`"functionCall"`)):
-		return "a session of Gemini CLI, which is not imported yet"
-	case bytes.Contains(head, []byte(`"trajectory"`)), bytes.Contains(head, []byte(`"trajectory_format"`)):
-		return "a trajectory of SWE-agent, which is not imported yet"
 	case bytes.Contains(head, []byte(`"role"`)) && bytes.Contains(head, []byte(`"content"`)):
 		return "a list of messages without the program that made it, which is not imported yet"
 	}
@@ -121,16 +128,12 @@ func foreign(text []byte) string {
 
 // foreignRecord names what certainly has such a record, and is not read here.
 func foreignRecord(v provider.JSON) string {
-	f := v.Find("frame", "entry", "sum", "field", "text", "ref", "body", "data", "type", "history")
+	f := v.Find("frame", "entry", "sum", "field", "text", "ref", "body")
 	switch {
 	case f[0] != nil && f[1] != nil && f[2] != nil, f[6].Find("sha256")[0] != nil:
 		return "an export of Ambit with a damaged beginning"
 	case f[3] != nil && f[4] != nil && f[5] != nil:
 		return "the public text of a session of Ambit, without what proves it; export it without --public"
-	case f[7] != nil && (f[8].Text() == "session.start" || f[8].Text() == "user.message"):
-		return "a session of Copilot CLI, which is not imported yet"
-	case f[9].Kind() == '[':
-		return "an output of OpenHands, which is not imported yet"
 	}
 	return ""
 }

@@ -1,5 +1,6 @@
-// Package transcript reads other agents' recordings: the files in which Claude Code, Codex, OpenCode and pi keep their
-// sessions, and logs of raw requests to Anthropic and OpenAI.
+// Package transcript reads other agents' recordings: the files in which Claude Code, Codex, OpenCode, pi, Gemini CLI,
+// Copilot CLI, Roo Code, Cline and aider keep their sessions, the trajectories of SWE-agent, mini-swe-agent and OpenHands,
+// and logs of raw requests to Anthropic and OpenAI.
 //
 // A recording stays as it is. What is read of it are facts that point into it: the requests that its agent made and what
 // came of them, as far as it tells, how they hang together, and each message as a unit. No request body is made up.
@@ -27,6 +28,13 @@ const (
 	Pi         = "pi-session"           // JSON lines, as in ~/.pi/agent/sessions
 	Anthropic  = "anthropic-requests"   // JSON lines, each a request of the Messages API with its response
 	OpenAI     = "openai-chat-requests" // JSON lines, each a chat request, a response, or both
+	GeminiCLI  = "gemini-cli"           // one JSON object, a session, or a list of contents, a checkpoint
+	CopilotCLI = "copilot-cli"          // JSON lines, as in ~/.copilot/session-state
+	Roo        = "roo-cline"            // one JSON list, api_conversation_history.json of Roo Code and Cline
+	Aider      = "aider-history"        // Markdown, .aider.chat.history.md
+	SWEAgent   = "swe-agent-traj"       // one JSON object, a .traj file
+	MiniSWE    = "mini-swe-agent"       // one JSON object, a .traj.json file
+	OpenHands  = "openhands-output"     // JSON lines, each a task, output.jsonl
 )
 
 // ErrFormat says that a file is no recording of a format that is known.
@@ -78,6 +86,20 @@ func Read(data []byte) (*Recording, error) {
 		readPi(b)
 	case Anthropic, OpenAI:
 		readExchanges(b)
+	case GeminiCLI:
+		readGemini(b)
+	case CopilotCLI:
+		readCopilot(b)
+	case Roo:
+		readRoo(b)
+	case Aider:
+		readAider(b)
+	case SWEAgent:
+		readSWEAgent(b)
+	case MiniSWE:
+		readMiniSWE(b)
+	case OpenHands:
+		readOpenHands(b)
 	}
 	r := b.finish()
 	if !slices.ContainsFunc(r.Facts, func(f entry.Fact) bool { return f.Kind() == entry.KindRequest }) {
@@ -98,8 +120,32 @@ func Message(format string, u entry.Unit, raw []byte) provider.Message {
 		return openCodeMessage(v, u)
 	case Pi:
 		return piMessage(v)
+	case GeminiCLI:
+		return geminiMessage(v, u)
+	case CopilotCLI:
+		return copilotMessage(v)
+	case Roo:
+		return rooMessage(v, u)
+	case Aider:
+		return aiderMessage(raw)
+	case SWEAgent:
+		return sweAgentMessage(v, u)
+	case MiniSWE:
+		return miniSWEMessage(v, u)
+	case OpenHands:
+		return openHandsMessage(v, u)
 	}
 	return provider.Message{Unknown: true}
+}
+
+// OneValue reports whether a recording of the format is one JSON value, which its program writes anew each time: its parts
+// are told by their JSON pointers, in At, and may move or say more in a newer version. Others only grow at their end.
+func OneValue(format string) bool {
+	switch format {
+	case OpenCode, GeminiCLI, Roo, SWEAgent, MiniSWE:
+		return true
+	}
+	return false
 }
 
 // maxWarnings bounds the warnings of a recording that is full of what cannot be read.

@@ -167,6 +167,27 @@ func (w walk) record(format string, v any) {
 				}
 			}
 		}
+	case transcript.GeminiCLI:
+		w.gemini(v)
+	case transcript.CopilotCLI:
+		w.copilot(kind, at(v, "data"))
+	case transcript.Roo:
+		for _, message := range list(v) {
+			w.content(at(message, "content"))
+		}
+	case transcript.SWEAgent:
+		for _, message := range list(at(v, "history")) {
+			w.message(message)
+			w.hideAll(at(message, "thinking_blocks"))
+		}
+	case transcript.MiniSWE:
+		for _, message := range list(at(v, "messages")) {
+			w.message(message)
+		}
+	case transcript.OpenHands:
+		for _, e := range list(at(v, "history")) {
+			w.openHands(e)
+		}
 	case transcript.Anthropic:
 		for _, block := range list(at(v, "request", "body", "system")) {
 			w.hide(at(block, "text"))
@@ -211,7 +232,11 @@ func (w walk) stream(v any) {
 
 func (w walk) data(format string, data []byte) {
 	lines := bytes.Lines(data)
-	if format == transcript.OpenCode {
+	if format == transcript.Aider {
+		w.aider(data)
+		return
+	}
+	if transcript.OneValue(format) {
 		lines = slices.Values([][]byte{data})
 	}
 	for line := range lines {
