@@ -36,11 +36,14 @@ type Message struct {
 // Turn is one request of a conversation, and its answer.
 type Turn struct {
 	N        int
-	At       time.Time     // when it arrived; zero where nobody says
+	At       time.Time     // when it was sent; zero where nobody says
 	Took     time.Duration // until the answer was whole; 0 where nobody says
 	Provider string
 	Type     string // of the request, as provider.Request has it
 	Model    string // that answered, or that was asked
+	Effort   string // how hard the model was to think, in the recording's own word
+	Resumed  bool   // the client was started anew before it
+	Edited   bool   // the client changed something before it that the recording does not tell
 	How      entry.Relating
 	Parent   int // the turn that it follows, as an index into Turns; -1 for none
 	End      entry.End

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 
 	"ambit/entry"
@@ -100,11 +101,15 @@ func (f *folding) thread(r *entry.Relation) *growing {
 func (f *folding) turn(g *growing, x *pool.Exchange, pruned []string) {
 	r := x.Relation
 	t := Turn{
-		N: r.N, At: x.Request.Arrived, Provider: x.Request.Provider, Type: x.Request.Type, Model: x.Request.Model, How: r.How,
+		N: r.N, At: x.Request.Arrived, Provider: x.Request.Provider, Type: x.Request.Type, Model: x.Request.Model, Effort: x.Request.Effort, How: r.How,
 		Parent: -1, Answer: -1, Passed: x.Request.Body != nil,
 	}
 	if a := x.Response; a != nil {
-		t.End, t.Usage, t.Took = a.End, a.Usage, time.Duration(a.DurationMS)*time.Millisecond
+		t.End, t.Usage = a.End, a.Usage
+		if asked := time.Duration(a.AskedMS) * time.Millisecond; asked > 0 {
+			t.At = t.At.Add(asked)
+		}
+		t.Took = max(0, time.Duration(a.DurationMS-a.AskedMS)*time.Millisecond)
 		if a.Model != "" {
 			t.Model = a.Model
 		}
@@ -115,9 +120,15 @@ func (f *folding) turn(g *growing, x *pool.Exchange, pruned []string) {
 		p := &g.Turns[parent]
 		held, whole = g.behind(parent, p.Held), g.behind(parent, p.Whole)
 	}
+	t.Edited = r.How == entry.ClientEdit && len(pruned) == 0
+	for _, u := range f.units[r.N] {
+		t.Resumed = t.Resumed || u.Of == entry.PartResumed
+	}
 	for _, id := range pruned {
 		if m, ok := g.results[id]; ok {
 			t.Pruned = append(t.Pruned, m)
+		} else {
+			t.Edited = true
 		}
 	}
 	if elements := f.body(r.N); elements != nil {
@@ -181,6 +192,15 @@ func (f *folding) told(g *growing, t *Turn) {
 			t.New = append(t.New, m)
 		}
 	}
+	slices.SortStableFunc(t.New, func(a, b int) int { return g.rank(a) - g.rank(b) })
+}
+
+// rank puts results before what else a request is the first to hold, as every wire wants it.
+func (g *growing) rank(m int) int {
+	if len(g.Messages[m].Results()) > 0 {
+		return 0
+	}
+	return 1
 }
 
 func (f *folding) message(g *growing, u *pool.Unit) Message {
