@@ -40,7 +40,7 @@ type Turn struct {
 	Took     time.Duration // until the answer was whole; 0 where nobody says
 	Provider string
 	Type     string // of the request, as provider.Request has it
-	Model    string // that answered, or that was asked
+	Model    string // that answered, or that was asked; where nobody says, that of the request that it follows
 	Effort   string // how hard the model was to think, in the recording's own word
 	Resumed  bool   // the client was started anew before it
 	Edited   bool   // the client changed something before it that the recording does not tell

@@ -119,6 +119,9 @@ func (f *folding) turn(g *growing, x *pool.Exchange, pruned []string) {
 		t.Parent = parent
 		p := &g.Turns[parent]
 		held, whole = g.behind(parent, p.Held), g.behind(parent, p.Whole)
+		if t.Model == "" {
+			t.Model = p.Model
+		}
 	}
 	t.Edited = r.How == entry.ClientEdit && len(pruned) == 0
 	for _, u := range f.units[r.N] {
@@ -160,12 +163,12 @@ func (f *folding) body(n int) []Element {
 	return elements
 }
 
-// behind are messages with a turn's answer behind them, and the results that were told with that.
+// behind are messages with a turn's answer behind them.
 func (g *growing) behind(turn int, messages []int) []int {
 	if a := g.Turns[turn].Answer; a >= 0 {
 		messages = grow(messages, []int{a})
 	}
-	return grow(messages, g.after[turn])
+	return messages
 }
 
 // grow adds to a list without changing what others have of it.
@@ -230,6 +233,7 @@ func (g *growing) add(m Message, n int, answer bool) int {
 func (f *folding) answer(g *growing, turn int) {
 	t := &g.Turns[turn]
 	var whole Message
+	var behind []Message
 	for _, u := range f.units[t.N] {
 		if !u.Answers() || u.Of.Silent() {
 			continue
@@ -246,12 +250,14 @@ func (f *folding) answer(g *growing, turn int) {
 		}
 		whole.Parts, whole.Unknown = append(whole.Parts, said...), whole.Unknown || part.Unknown
 		for _, result := range results {
-			m := g.add(Message{Unit: unit.Unit{Ref: part.Ref, Role: unit.Tool, Parts: []unit.Part{result}}}, t.N, false)
-			g.after[turn] = append(g.after[turn], m)
+			behind = append(behind, Message{Unit: unit.Unit{Ref: part.Ref, Role: unit.Tool, Parts: []unit.Part{result}}})
 		}
 	}
 	if len(whole.Parts) > 0 {
 		t.Answer = g.add(whole, t.N, true)
+	}
+	for _, m := range behind {
+		g.after[turn] = append(g.after[turn], g.add(m, t.N, false))
 	}
 }
 

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"ambit/internal/pricing"
+	"ambit/internal/replay"
+
+	"github.com/spf13/cobra"
+)
+
+// replaying is one run of ambit replay.
+type replaying struct {
+	*env
+	policies []string
+	budget   string
+	prices   string
+	json     bool
+	html     string
+	dump     string
+
+	options replay.Options
+	reports []*replay.Report
+	dumped  map[string]bool
+}
+
+func newReplay(e *env) *cobra.Command {
+	r := &replaying{env: e, dumped: make(map[string]bool)}
+	var names []string
+	for _, p := range replay.Comparison() {
+		names = append(names, fmt.Sprintf("  %-16s%s", p.Name, p.Explain))
+	}
+	c := &cobra.Command{
+		Use:   "replay PATH…|SESSION…",
+		Short: "Say what recorded sessions cost, why, and what another policy would have cost",
+		Long: "Say what recorded sessions cost, why, and what they would have cost if something else had been sent: the same turns at the\n" +
+			"same times, in front of a simulated cache of their provider. A PATH is a recording of another agent, or a folder of them.\n" +
+			"No model is asked, and nothing is sent. What a policy leaves out is charged where the recorded agent needed it.\n\n" +
+			"Policies:\n" + strings.Join(names, "\n"),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return r.run(c.Context(), args) },
+	}
+	c.Flags().StringSliceVar(&r.policies, "policies", nil, "the policies that are compared, with commas between; all without it")
+	c.Flags().StringVar(&r.budget, "budget", "", "size of the policies that have one: a share of a session's largest request, as 40%, or tokens")
+	c.Flags().StringVar(&r.prices, "prices", "", "take the prices and cache rules of this model for all requests")
+	c.Flags().BoolVar(&r.json, "json", false, "print one JSON object")
+	c.Flags().StringVar(&r.html, "html", "", "also write the report as one HTML file")
+	c.Flags().StringVar(&r.dump, "dump", "", "also write every request of every policy into a folder, for who counts again")
+	return c
+}
+
+func (r *replaying) run(ctx context.Context, args []string) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	all := r.recordings("replaying", r.file)
+	if err := all.run(ctx, args); err != nil {
+		return err
+	}
+	if len(r.reports) == 0 && all.failed > 0 {
+		return errReported
+	}
+	if r.html != "" {
+		if err := r.writeHTML(args); err != nil {
+			return err
+		}
+	}
+	if r.json {
+		err := r.printJSON(map[string]any{"files": r.reports, "totals": replay.Totals(r.reports)})
+		if err != nil {
+			return err
+		}
+	} else {
+		r.print()
+	}
+	if all.passed > 0 {
+		r.say("%s", plural(all.passed, "file of these folders is no recording", "files of these folders are no recordings"))
+	}
+	if all.failed > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// settle makes the options of the flags, and refuses what cannot be.
+func (r *replaying) settle() (err error) {
+	if r.options.Policies, err = replay.Choose(r.policies); err != nil {
+		return misused("%v", err)
+	}
+	if r.budget != "" {
+		if r.options.Budget, err = replay.ParseBudget(r.budget); err != nil {
+			return misused("%v", err)
+		}
+	}
+	if r.prices != "" {
+		if _, ok := pricing.Lookup(r.prices, r.now()); !ok {
+			return misused("no prices of %q are known: there are those of %s", r.prices, nearNames(r.prices))
+		}
+		r.options.Prices = r.prices
+	}
+	return nil
+}
+
+// nearNames are some names of models that begin as one does, or else a few well known ones.
+func nearNames(name string) string {
+	var near []string
+	for _, n := range pricing.Names() {
+		if len(name) >= 3 && strings.HasPrefix(n, name[:3]) && len(near) < 8 {
+			near = append(near, n)
+		}
+	}
+	if len(near) == 0 {
+		near = []string{"claude-sonnet-4-5", "gpt-5.5", "gemini-2.5-pro", "deepseek-chat"}
+	}
+	return strings.Join(near, ", ") + " and others"
+}
+
+// file replays one recording.
+func (r *replaying) file(ctx context.Context, f replay.File) error {
+	report := replay.Run(f, r.options)
+	if r.dump != "" {
+		if err := r.write(ctx, report); err != nil {
+			return fmt.Errorf("dump %s: %w", f.Path, err)
+		}
+	}
+	report.Shrink(r.html != "")
+	r.reports = append(r.reports, report)
+	return ctx.Err()
+}
+
+// write writes the requests of a report into a folder of its own.
+func (r *replaying) write(ctx context.Context, report *replay.Report) error {
+	base := filepath.Base(report.Path)
+	name := base
+	for n := 2; r.dumped[name]; n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	r.dumped[name] = true
+	return report.Dump(func(d replay.Dumped) error {
+		path := filepath.Join(r.dump, name, filepath.FromSlash(d.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		return errors.Join(os.WriteFile(path, d.Data, 0o600), ctx.Err())
+	})
+}
+
+func (r *replaying) writeHTML(args []string) error { return errors.New("not yet") }

@@ -1,0 +1,194 @@
+package replay
+
+import (
+	"ambit/entry"
+	"ambit/internal/conversation"
+	"ambit/internal/pricing"
+	"ambit/unit"
+)
+
+// showing is how a policy shows a message.
+type showing uint8
+
+const (
+	shown  showing = iota
+	masked         // with placeholders for its results
+	gone
+)
+
+// choice is what a policy shows of one conversation, turn by turn.
+type choice struct {
+	p     Policy
+	s     *sizing
+	how   []showing // by message
+	spent pricing.Bank
+	begin int // how often it began anew
+	fresh bool
+}
+
+// next chooses for a turn. Cold says that the cache holds nothing of the conversation any more, warm is what it would
+// cost to write anew so many tokens that it holds.
+func (ch *choice) next(turn int, cold bool, model pricing.Model) {
+	whole := ch.s.whole[turn]
+	ch.fresh = false
+	switch p := ch.p; {
+	case p.Window > 0:
+		ch.cut(whole, p.Window)
+	case p.KeepLast > 0:
+		ch.keepLast(whole)
+	case p.Protect > 0:
+		ch.protect(turn)
+	case p.Trigger > 0:
+		ch.refresh(turn, cold, model)
+	}
+}
+
+// request are the messages that a turn shows, in order.
+func (ch *choice) request(turn int) []*shape {
+	list := make([]*shape, 0, len(ch.s.whole[turn]))
+	for _, m := range ch.s.whole[turn] {
+		switch ch.how[m] {
+		case shown:
+			list = append(list, ch.s.shapes.full(m))
+		case masked:
+			list = append(list, ch.s.shapes.masked(m))
+		}
+	}
+	return list
+}
+
+// size is how many tokens a request of a turn has.
+func (ch *choice) size(turn int) int {
+	n := ch.s.sizes.Head
+	for _, sh := range ch.request(turn) {
+		n += sh.tokens
+	}
+	return n
+}
+
+// cut leaves out what stands before the first legal cut from which on the messages fit, with the head, in so many tokens.
+func (ch *choice) cut(whole []int, size int) {
+	units := make([]unit.Unit, len(whole))
+	for i, m := range whole {
+		units[i] = ch.s.units[m]
+	}
+	behind := make([]int, len(units)+1)
+	for i := len(units) - 1; i >= 0; i-- {
+		behind[i] = behind[i+1] + ch.s.shapes.full(whole[i]).tokens
+	}
+	at := -1
+	for _, i := range ch.s.cuts(units) {
+		if i < len(units) {
+			at = i
+			if behind[i]+ch.s.sizes.Head <= size {
+				break
+			}
+		}
+	}
+	for i, m := range whole {
+		if i < at {
+			ch.how[m] = gone
+		} else if ch.how[m] == gone {
+			ch.how[m] = shown
+		}
+	}
+}
+
+// results are the messages of a turn that hold results, the newest first.
+func (ch *choice) results(whole []int) []int {
+	var list []int
+	for i := len(whole) - 1; i >= 0; i-- {
+		if m := whole[i]; len(ch.s.units[m].Results()) > 0 {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (ch *choice) keepLast(whole []int) {
+	if ch.p.Over > 0 {
+		n := ch.s.sizes.Head
+		for _, m := range whole {
+			n += ch.s.shapes.full(m).tokens
+		}
+		if n <= ch.p.Over {
+			return
+		}
+	}
+	kept := 0
+	for _, m := range ch.results(whole) {
+		if kept >= ch.p.KeepLast {
+			ch.how[m] = masked
+		}
+		kept += len(ch.s.units[m].Results())
+	}
+}
+
+// protect does as OpenCode does when a person has spoken: it goes back from the newest result, and leaves out what lies
+// behind the protected ones, if that is enough.
+func (ch *choice) protect(turn int) {
+	whole := ch.s.whole[turn]
+	if !ch.prompts(ch.s.c.Turns[turn].New) {
+		return
+	}
+	turns, kept, gain := 0, 0, 0
+	var out []int
+	for i := len(whole) - 1; i >= 0; i-- {
+		m := whole[i]
+		if ch.prompts([]int{m}) {
+			turns++
+		}
+		if turns < ch.p.KeepTurns || len(ch.s.units[m].Results()) == 0 {
+			continue
+		}
+		if ch.how[m] == masked {
+			break
+		}
+		n := ch.s.shapes.full(m).tokens
+		if kept += n; kept > ch.p.Protect {
+			gain += n
+			out = append(out, m)
+		}
+	}
+	if gain > ch.p.Gain {
+		for _, m := range out {
+			ch.how[m] = masked
+		}
+	}
+}
+
+// prompts reports whether a person says one of the messages.
+func (ch *choice) prompts(messages []int) bool {
+	for _, m := range messages {
+		if ch.s.units[m].Role == unit.User {
+			return true
+		}
+	}
+	return false
+}
+
+// refresh begins anew once the conversation has grown to the trigger: on a cold cache at once, on a warm one when the bank
+// allows it, or the window forces it.
+func (ch *choice) refresh(turn int, cold bool, model pricing.Model) {
+	size := ch.size(turn)
+	if size <= ch.p.Trigger {
+		return
+	}
+	forced := model.Window > 0 && size > usable(model)
+	if !cold && !forced && !ch.spent.Allows(model.Price.OfCut(ch.p.Target)) {
+		return
+	}
+	before := append([]showing(nil), ch.how...)
+	ch.cut(ch.s.whole[turn], ch.p.Target)
+	if ch.size(turn) >= size {
+		ch.how = before
+		return
+	}
+	ch.fresh = true
+	ch.begin++
+}
+
+// unsent reports whether nobody can say of a request that it reached a provider: it came to nothing.
+func unsent(t *conversation.Turn) bool {
+	return t.Usage == nil && (t.Answer < 0 || t.End != entry.EndComplete)
+}

@@ -1,0 +1,143 @@
+package replay
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"ambit/internal/conversation"
+	"ambit/internal/pricing"
+	"ambit/unit"
+)
+
+// sizing is a conversation with what is needed to show it otherwise, to count and to price it.
+type sizing struct {
+	c        *conversation.Conversation
+	sizes    Sizes
+	units    []unit.Unit // the messages, repaired, and behind them what was planted
+	whole    [][]int     // of each turn, what it shows if nothing is left out
+	shapes   *shapes
+	pins     []int // of units, the planted ones
+	hour     bool  // its client asked the provider to keep prompts for an hour
+	counted  int   // the largest input that the provider counted, in tokens
+	repaired int   // parts that were left out or shown as text, because they broke the conversation
+	prices   string
+	named    string // the newest model that the recording names
+}
+
+// sizeUp counts a conversation, with pins planted in it or not. Prices are those of a model by name; without one, of each
+// request's own model.
+func sizeUp(c *conversation.Conversation, prices string, plant bool) *sizing {
+	s := &sizing{c: c, prices: prices}
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		if t.Usage != nil {
+			s.hour = s.hour || t.Usage.CacheWriteHour > 0
+			s.counted = max(s.counted, int(t.Usage.Input))
+		}
+		if t.Model != "" {
+			s.named = t.Model
+		}
+	}
+	s.sizes = sizes(c, s.named)
+	s.lay(plant)
+	s.shapes = shapesOf(s.units, &s.sizes)
+	return s
+}
+
+// lay makes the units, and what each turn would hold of them.
+func (s *sizing) lay(plant bool) {
+	for i := range s.c.Messages {
+		u := s.c.Messages[i].Unit
+		if u.Ref == "" {
+			u.Ref = "m" + strconv.Itoa(i+1)
+		}
+		u.Parts = slices.DeleteFunc(slices.Clone(u.Parts), func(p unit.Part) bool { return p.Kind == unit.Text && p.Text == "" })
+		if u.Role == unit.System {
+			u.Role = unit.User // a provider may refuse it where it stands
+		}
+		s.units = append(s.units, u)
+	}
+	for i := range s.c.Turns {
+		s.whole = append(s.whole, s.c.Turns[i].Whole)
+	}
+	s.begin()
+	if plant && len(s.c.Turns) > 0 {
+		s.plant()
+	}
+	renumber(s.units)
+	s.repaired = repair(s.units, ends(s.c, s.whole))
+}
+
+// begin lets the user speak first, as some providers want it, where the recording has another beginning.
+func (s *sizing) begin() {
+	lead := -1
+	for i, list := range s.whole {
+		if len(list) > 0 && s.units[list[0]].Role == unit.User {
+			continue
+		}
+		if lead < 0 {
+			lead = len(s.units)
+			s.units = append(s.units, unit.Unit{Ref: "begin", Role: unit.User, Parts: []unit.Part{{Kind: unit.Text, Text: "(The recording begins here.)"}}})
+		}
+		s.whole[i] = append([]int{lead}, list...)
+	}
+}
+
+// plant lets the user say the pins, each at the end of what the request of its turn is the first to hold.
+func (s *sizing) plant() {
+	at := pinned(s.c)
+	for i, turn := range at {
+		m := len(s.units)
+		ref := "pin" + strconv.Itoa(i+1)
+		s.units = append(s.units, unit.Unit{Ref: ref, Role: unit.User, Parts: []unit.Part{{Kind: unit.Text, Text: pin(i)}}})
+		s.pins = append(s.pins, m)
+		behind := len(s.whole[turn])
+		for j := turn; j < len(s.whole); j++ {
+			if list := s.whole[j]; s.goesOn(j, turn) && len(list) >= behind {
+				s.whole[j] = append(append(append([]int(nil), list[:behind]...), m), list[behind:]...)
+			}
+		}
+	}
+}
+
+// goesOn reports whether a turn goes on from another, or is that.
+func (s *sizing) goesOn(turn, from int) bool {
+	for ; turn >= 0; turn = s.c.Turns[turn].Parent {
+		if turn == from {
+			return true
+		}
+	}
+	return false
+}
+
+// model is the one whose prices and rules are taken for a request.
+func (s *sizing) model(name string, at time.Time) pricing.Model {
+	for _, n := range []string{s.prices, name, s.named, noModel} {
+		if m, ok := pricing.Lookup(n, at); ok && n != "" {
+			if s.counted > m.Window {
+				m.Window = max(m.Window, m.LongWindow)
+			}
+			return m
+		}
+	}
+	return pricing.Model{}
+}
+
+// usable is how much of a model's window a request may take: an answer and a compaction must still fit. The share and the
+// most that is held back are such that of 200,000 tokens 168,000 can be used.
+func usable(m pricing.Model) int {
+	return m.Window - min(heldBack, m.Window*heldBack/200_000)
+}
+
+const heldBack = 32_000 // tokens
+
+// cuts are the places of a turn's units from which on they are a conversation by themselves.
+func (s *sizing) cuts(units []unit.Unit) []int {
+	return unit.Cuts(units, contract)
+}
+
+// contract is that of the wire in which replayed requests are written.
+var contract = unit.Contract{Results: unit.Directly, Together: true, Begin: unit.User}
+
+func numbered(id string, n int) string { return id + "#" + strconv.Itoa(n) }
