@@ -43,6 +43,7 @@ type Turn struct {
 	Model    string // that answered, or that was asked; where nobody says, that of the request that it follows
 	Effort   string // how hard the model was to think, in the recording's own word
 	Resumed  bool   // the client was started anew before it
+	Trimmed  bool   // the client took results out before it: those in Pruned, and others if it is Edited
 	Edited   bool   // the client changed something before it that the recording does not tell
 	How      entry.Relating
 	Parent   int // the turn that it follows, as an index into Turns; -1 for none

@@ -123,7 +123,8 @@ func (f *folding) turn(g *growing, x *pool.Exchange, pruned []string) {
 			t.Model = p.Model
 		}
 	}
-	t.Edited = r.How == entry.ClientEdit && len(pruned) == 0
+	t.Trimmed = len(pruned) > 0
+	t.Edited = r.How == entry.ClientEdit && !t.Trimmed
 	for _, u := range f.units[r.N] {
 		t.Resumed = t.Resumed || u.Of == entry.PartResumed
 	}
@@ -131,7 +132,7 @@ func (f *folding) turn(g *growing, x *pool.Exchange, pruned []string) {
 		if m, ok := g.results[id]; ok {
 			t.Pruned = append(t.Pruned, m)
 		} else {
-			t.Edited = true
+			t.Edited = true // what it was is not in the recording
 		}
 	}
 	if elements := f.body(r.N); elements != nil {

@@ -35,8 +35,10 @@ type Break struct {
 }
 
 // recorded prices a file's requests as they were sent.
-func (f *File) recorded(all []*sizing) Recorded {
-	list := f.simulate(all)
+func (f *File) recorded(all []*sizing) Recorded { return f.broken(all, f.simulate(all)) }
+
+// broken prices requests that were simulated, and finds what broke the cache between them.
+func (f *File) broken(all []*sizing, list []*sent) Recorded {
 	r := Recorded{Breaks: []Break{}}
 	cached := int64(0)
 	for _, x := range list {

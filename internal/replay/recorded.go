@@ -103,7 +103,7 @@ func (w *way) to(f *File, x *sent) {
 	t := x.t
 	b := &w.breaks
 	b.compacted = b.compacted || t.How == entry.ClientCompaction
-	b.pruned = b.pruned || len(t.Pruned) > 0
+	b.pruned = b.pruned || t.Trimmed
 	b.resumed = b.resumed || t.Resumed
 	b.edited = b.edited || t.Edited
 	b.rewound = b.rewound || t.How == entry.Rewind
