@@ -48,7 +48,7 @@ func fullHome(t *testing.T) string {
 				Unknown: true,
 			}},
 			{&entry.Response{
-				N: 1, Status: 200, Headers: headers, Model: "m", Usage: &entry.Usage{Input: 4, CacheRead: 1, CacheWrite: 2, Output: 3},
+				N: 1, Status: 200, Headers: headers, Model: "m", Usage: &entry.Usage{Input: 4, CacheRead: 1, CacheWrite: 2, Output: 3, CacheWriteHour: 1},
 				End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 1, DurationMS: 2, Body: &bodies[1],
 			}},
 			{&entry.Gap{Exchanges: 1, Bytes: 2, Cause: "no space left on device", Since: at}},

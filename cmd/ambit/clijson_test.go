@@ -39,6 +39,9 @@ var openObjects = []string{"headers", "entry", "recorded", "title_at"}
 // members notes the path and type of every member of a JSON value.
 func members(at string, v any, found map[string]string) error {
 	note := func(kind string) error {
+		if was := found[at]; was == "number" && kind == "integer" || was == "integer" && kind == "number" {
+			kind, found[at] = "number", "number" // JSON does not tell them apart
+		}
 		if was := found[at]; at != "" && was != "" && was != kind {
 			return fmt.Errorf("%s is %s and %s", at, was, kind)
 		}
@@ -54,7 +57,7 @@ func members(at string, v any, found map[string]string) error {
 		return note("boolean")
 	case json.Number:
 		if _, err := v.Int64(); err != nil {
-			return fmt.Errorf("%s is %v", at, v)
+			return note("number")
 		}
 		return note("integer")
 	case string:
@@ -90,7 +93,7 @@ func TestCLIJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	described := documented(string(text))
-	dir := fullHome(t)
+	dir, recording := fullHome(t), brokenRecording(t)
 	printed := make(map[string]map[string]string)
 	for _, call := range []struct {
 		status int
@@ -113,6 +116,8 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"export", "g-purged"}},
 		{0, []string{"export", "e-talk", "--public"}},
 		{0, []string{"purge", "e-talk", "--yes", "--json"}},
+		{0, []string{"replay", recording, "--json"}},
+		{0, []string{"usage", recording, "--json"}},
 		{0, []string{"version", "--json"}},
 	} {
 		command := call.args[0]
@@ -177,7 +182,7 @@ func differences(described, printed map[string]string) []string {
 	for _, member := range slices.Sorted(maps.Keys(printed)) {
 		if described[member] == "" {
 			problems = append(problems, fmt.Sprintf("%s is printed and not documented", member))
-		} else if described[member] != printed[member] {
+		} else if described[member] != printed[member] && (described[member] != "number" || printed[member] != "integer") {
 			problems = append(problems, fmt.Sprintf("%s is documented as %s and printed as %s", member, described[member], printed[member]))
 		}
 	}
@@ -210,7 +215,7 @@ func TestCLIJSONCanFail(t *testing.T) {
 	if got := differences(map[string]string{"gone": "string"}, nil); len(got) != 1 {
 		t.Errorf("differences are %q", got)
 	}
-	for _, text := range []string{`{"x":null}`, `{"x":1.5}`, `{"x":[{"y":1},{"y":"s"}]}`} {
+	for _, text := range []string{`{"x":null}`, `{"x":[{"y":1},{"y":"s"}]}`} {
 		values, err := jsonValues(text)
 		if err != nil {
 			t.Fatal(err)

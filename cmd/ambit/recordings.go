@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"ambit"
 	"ambit/internal/replay"
@@ -90,17 +90,13 @@ func (r *recordings) session(ctx context.Context, arg string) error {
 	if r.store == nil {
 		d, err := r.read(nil)
 		if err != nil {
-			var hint *hintError
-			if errors.As(err, &hint) {
-				return &hintError{errors.New("no file and no session is named " + strconv.Quote(arg) + ": " + err.Error()), hint.hint}
-			}
-			return err
+			return nothingNamed(arg, err)
 		}
 		r.store = d
 	}
 	name, err := r.env.session(ctx, r.store, arg)
 	if err != nil {
-		return err
+		return nothingNamed(arg, err)
 	}
 	rec, err := ambit.OpenRecording(ctx, r.store, name)
 	if rec == nil {
@@ -112,4 +108,13 @@ func (r *recordings) session(ctx context.Context, arg string) error {
 	r.count++
 	r.bar.at(0, "%s, %s", plural(r.count, "recording", "recordings"), name)
 	return r.visit(ctx, replay.OfSession(ctx, name, rec))
+}
+
+// nothingNamed says that an argument is neither a file nor a session.
+func nothingNamed(arg string, err error) error {
+	var hint *hintError
+	if !errors.As(err, &hint) {
+		return err
+	}
+	return &hintError{fmt.Errorf("no file is named %q: %w", arg, hint.err), hint.hint}
 }

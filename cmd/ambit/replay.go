@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,12 @@ func newReplay(e *env) *cobra.Command {
 			"same times, in front of a simulated cache of their provider. A PATH is a recording of another agent, or a folder of them.\n" +
 			"No model is asked, and nothing is sent. What a policy leaves out is charged where the recorded agent needed it.\n\n" +
 			"Policies:\n" + strings.Join(names, "\n"),
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return misused("replay: name a recording, a folder of them, or a SESSION")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c.Context(), args) },
 	}
 	c.Flags().StringSliceVar(&r.policies, "policies", nil, "the policies that are compared, with commas between; all without it")
@@ -151,4 +157,22 @@ func (r *replaying) write(ctx context.Context, report *replay.Report) error {
 	})
 }
 
-func (r *replaying) writeHTML(args []string) error { return errors.New("not yet") }
+// writeHTML writes the report as a page.
+func (r *replaying) writeHTML(args []string) (err error) {
+	f, err := os.OpenFile(r.html, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	command := "ambit replay " + strings.Join(args, " ")
+	if len(r.policies) > 0 {
+		command += " --policies " + strings.Join(r.policies, ",")
+	}
+	for _, flag := range [][2]string{{"budget", r.budget}, {"prices", r.prices}} {
+		if flag[1] != "" {
+			command += " --" + flag[0] + " " + flag[1]
+		}
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(replay.WriteHTML(w, r.reports, replay.HTMLOptions{Command: command, Now: r.now()}), w.Flush())
+}

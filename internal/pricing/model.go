@@ -161,3 +161,11 @@ func Names() []string {
 	}
 	return slices.Sorted(maps.Keys(names))
 }
+
+// Usable is how much of the window a request may take, in tokens: an answer and a compaction must still fit. The share and
+// the most that is held back are such that of 200,000 tokens 168,000 can be used.
+func (m Model) Usable() int {
+	return m.Window - min(heldBack, m.Window*heldBack/200_000)
+}
+
+const heldBack = 32_000 // tokens

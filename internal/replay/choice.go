@@ -22,12 +22,10 @@ type choice struct {
 	s     *sizing
 	how   []showing // by message
 	spent pricing.Bank
-	begin int // how often it began anew
-	fresh bool
+	fresh bool // the newest request begins anew
 }
 
-// next chooses for a turn. Cold says that the cache holds nothing of the conversation any more, warm is what it would
-// cost to write anew so many tokens that it holds.
+// next chooses for a turn. Cold says that the cache holds nothing of the conversation any more.
 func (ch *choice) next(turn int, cold bool, model pricing.Model) {
 	whole := ch.s.whole[turn]
 	ch.fresh = false
@@ -66,33 +64,38 @@ func (ch *choice) size(turn int) int {
 	return n
 }
 
-// cut leaves out what stands before the first legal cut from which on the messages fit, with the head, in so many tokens.
+// cut leaves out what stands between the first message, which says what it is all about, and the first legal cut from
+// which on the rest fits, with that and the head, into so many tokens.
 func (ch *choice) cut(whole []int, size int) {
-	units := make([]unit.Unit, len(whole))
-	for i, m := range whole {
+	if len(whole) == 0 {
+		return
+	}
+	rest := whole[1:]
+	units := make([]unit.Unit, len(rest))
+	for i, m := range rest {
 		units[i] = ch.s.units[m]
 	}
 	behind := make([]int, len(units)+1)
 	for i := len(units) - 1; i >= 0; i-- {
-		behind[i] = behind[i+1] + ch.s.shapes.full(whole[i]).tokens
+		behind[i] = behind[i+1] + ch.s.shapes.full(rest[i]).tokens
 	}
-	at := -1
-	for _, i := range ch.s.cuts(units) {
-		if i < len(units) {
-			at = i
-			if behind[i]+ch.s.sizes.Head <= size {
-				break
-			}
+	size -= ch.s.sizes.Head + ch.s.shapes.full(whole[0]).tokens
+	at := 0
+	for _, i := range unit.Cuts(units, tail) {
+		if at = i; behind[i] <= size {
+			break
 		}
 	}
-	for i, m := range whole {
+	for i, m := range rest {
+		ch.how[m] = shown
 		if i < at {
 			ch.how[m] = gone
-		} else if ch.how[m] == gone {
-			ch.how[m] = shown
 		}
 	}
 }
+
+// tail is the contract of what stands behind the first message: whoever speaks first, no exchange is cut in two.
+var tail = unit.Contract{Results: unit.Directly, Together: true}
 
 // results are the messages of a turn that hold results, the newest first.
 func (ch *choice) results(whole []int) []int {
@@ -168,24 +171,23 @@ func (ch *choice) prompts(messages []int) bool {
 }
 
 // refresh begins anew once the conversation has grown to the trigger: on a cold cache at once, on a warm one when the bank
-// allows it, or the window forces it.
+// allows what the request then costs, or the window forces it.
 func (ch *choice) refresh(turn int, cold bool, model pricing.Model) {
 	size := ch.size(turn)
 	if size <= ch.p.Trigger {
 		return
 	}
-	forced := model.Window > 0 && size > usable(model)
-	if !cold && !forced && !ch.spent.Allows(model.Price.OfCut(ch.p.Target)) {
-		return
-	}
 	before := append([]showing(nil), ch.how...)
 	ch.cut(ch.s.whole[turn], ch.p.Target)
-	if ch.size(turn) >= size {
+	after := ch.size(turn)
+	head := min(ch.s.sizes.Head, after)
+	price := model.Price.Of(pricing.Charge{Read: head, Write: after - head})
+	forced := model.Window > 0 && size > model.Usable()
+	if after >= size || !cold && !forced && !ch.spent.Allows(price) {
 		ch.how = before
 		return
 	}
 	ch.fresh = true
-	ch.begin++
 }
 
 // unsent reports whether nobody can say of a request that it reached a provider: it came to nothing.

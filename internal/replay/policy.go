@@ -11,14 +11,14 @@ import (
 type Policy struct {
 	Name string
 
-	Window     int     // show the newest messages that fit in so much
+	Window     int     // show the first message and the newest that fit in so much
 	KeepLast   int     // show the newest so many results, and placeholders for older ones
 	Over       int     // with KeepLast: only in requests that are larger
 	Protect    int     // leave out results behind the newest ones of so much
 	Gain       int     // with Protect: only if that leaves out at least so much
 	KeepTurns  int     // with Protect: and none since the newest so many messages of the person
-	Trigger    int     // from so much on, begin anew with the newest messages
-	Target     int     // with Trigger: that fit in so much
+	Trigger    int     // from so much on, begin anew with the first message and the newest
+	Target     int     // with Trigger: that together fit in so much
 	Slack      float64 // with Trigger: while the cache is warm only if all was spent stays within so much above append-only
 	Explain    string  // one line for people
 	Source     string  // where its numbers are from
@@ -29,7 +29,7 @@ type Policy struct {
 func Comparison() []Policy {
 	return []Policy{
 		{Name: "append_only", Explain: "everything, in order; nothing is ever left out", Source: "the floor: what a perfect cache makes of a whole conversation"},
-		{Name: "sliding_window", Window: 70_000, Budgetable: true, Explain: "the newest messages that fit", Source: "a usual default of agent libraries"},
+		{Name: "sliding_window", Window: 70_000, Budgetable: true, Explain: "the first message and the newest that fit", Source: "a usual default of agent libraries"},
 		{Name: "mask_last_n", KeepLast: 10, Explain: "the newest 10 results, placeholders for older ones", Source: "The Complexity Trap, arXiv 2508.21433: observation masking"},
 		{
 			Name: "opencode_prune", Protect: 40_000, Gain: 20_000, KeepTurns: 2,
@@ -43,7 +43,7 @@ func Comparison() []Policy {
 		},
 		{
 			Name: "plain_refresh", Trigger: 70_000, Target: 40_000, Slack: 0.05, Budgetable: true,
-			Explain: "from 70,000 tokens on anew with the newest 40,000, when the cache is cold or the bank allows it",
+			Explain: "from 70,000 tokens on anew with the first message and the newest 40,000, when the cache is cold or the bank allows it",
 			Source:  "the floor that Ambit's own policies have to beat",
 		},
 	}

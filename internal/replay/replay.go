@@ -125,7 +125,7 @@ func Run(f File, o Options) *Report {
 		repaired += s.repaired
 	}
 	if repaired > 0 {
-		r.Lacks = append(r.Lacks, "a whole conversation: "+plural(repaired, "call or result")+" without its other half")
+		r.Lacks = append(r.Lacks, plural(repaired, "unpaired part")+" of tool exchanges: calls without results are left out, results without calls are text")
 	}
 	for i, p := range o.Policies {
 		r.add(p, r.courses[i])

@@ -124,20 +124,4 @@ func (s *sizing) model(name string, at time.Time) pricing.Model {
 	return pricing.Model{}
 }
 
-// usable is how much of a model's window a request may take: an answer and a compaction must still fit. The share and the
-// most that is held back are such that of 200,000 tokens 168,000 can be used.
-func usable(m pricing.Model) int {
-	return m.Window - min(heldBack, m.Window*heldBack/200_000)
-}
-
-const heldBack = 32_000 // tokens
-
-// cuts are the places of a turn's units from which on they are a conversation by themselves.
-func (s *sizing) cuts(units []unit.Unit) []int {
-	return unit.Cuts(units, contract)
-}
-
-// contract is that of the wire in which replayed requests are written.
-var contract = unit.Contract{Results: unit.Directly, Together: true, Begin: unit.User}
-
 func numbered(id string, n int) string { return id + "#" + strconv.Itoa(n) }
