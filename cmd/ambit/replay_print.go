@@ -45,7 +45,7 @@ func (r *replaying) policyTable(list []replay.Outcome) {
 			floor = o.Cost
 		}
 	}
-	t := r.table("POLICY", ">INPUT", ">HIT", ">REUSE", ">COST", ">OF IT RECALL", ">SAVES", ">RECALLS", ">QUOTES", ">NAMES", ">PINS", "")
+	t := r.table("POLICY", ">INPUT", ">HIT", ">EST. REUSE", ">COST", ">OF IT RECALL", ">SAVES", ">RECALLS", ">QUOTES", ">NAMES", ">PINS", "")
 	for _, o := range list {
 		saves, note := "", ""
 		if floor > 0 && o.Policy != "append_only" {

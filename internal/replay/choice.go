@@ -41,15 +41,16 @@ func (ch *choice) next(turn int, cold bool, model pricing.Model) {
 	}
 }
 
-// request are the messages that a turn shows, in order.
+// request are the messages that a turn shows, in order. What a repair left nothing of is none.
 func (ch *choice) request(turn int) []*shape {
 	list := make([]*shape, 0, len(ch.s.whole[turn]))
 	for _, m := range ch.s.whole[turn] {
-		switch ch.how[m] {
-		case shown:
-			list = append(list, ch.s.shapes.full(m))
-		case masked:
-			list = append(list, ch.s.shapes.masked(m))
+		sh := ch.s.shapes.full(m)
+		if ch.how[m] == masked {
+			sh = ch.s.shapes.masked(m)
+		}
+		if ch.how[m] != gone && len(sh.blocks) > 0 {
+			list = append(list, sh)
 		}
 	}
 	return list

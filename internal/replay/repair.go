@@ -9,7 +9,7 @@ import (
 
 // repair makes of a recorded conversation one that a provider would take, whatever was broken off in it: it leaves out
 // calls that have no result behind their answer, and shows results without their calls as text. It returns how many of
-// both there were. Lists are the messages of the turns from which nothing goes on.
+// both there were. Lists are messages that stand in one request.
 func repair(units []unit.Unit, lists [][]int) (repaired int) {
 	for again := true; again; {
 		again = false
@@ -75,7 +75,7 @@ func broken(units []unit.Unit, list []int) []fault {
 // without is a unit without a call, or with a result as text.
 func without(u unit.Unit, part int) unit.Unit {
 	u.Raw, u.Parts = nil, slices.Clone(u.Parts)
-	if u.Parts[part].Kind == unit.Result {
+	if u.Parts[part].Kind == unit.Result && u.Parts[part].Text != "" {
 		u.Parts[part] = unit.Part{Kind: unit.Text, Text: u.Parts[part].Text}
 		if u.Role == unit.Tool && len(u.Results()) == 0 {
 			u.Role = unit.User
@@ -112,8 +112,9 @@ func renumber(units []unit.Unit) {
 	}
 }
 
-// ends are the whole histories from which no turn goes on.
-func ends(c *conversation.Conversation, whole [][]int) [][]int {
+// ends are the parts of a conversation that are to be looked at: the whole histories from which no turn goes on, and of
+// every other turn's the newest answer with what stands behind it, for nothing may be open when a request is sent.
+func ends(c *conversation.Conversation, units []unit.Unit, whole [][]int) [][]int {
 	goesOn := make([]bool, len(c.Turns))
 	for i := range c.Turns {
 		if p := c.Turns[i].Parent; p >= 0 {
@@ -124,7 +125,16 @@ func ends(c *conversation.Conversation, whole [][]int) [][]int {
 	for i := range c.Turns {
 		if !goesOn[i] || i == len(c.Turns)-1 {
 			lists = append(lists, whole[i])
+			continue
 		}
+		at := len(whole[i])
+		for at > 0 && units[whole[i][at-1]].Role != unit.Assistant {
+			at--
+		}
+		for at > 0 && units[whole[i][at-1]].Role == unit.Assistant {
+			at--
+		}
+		lists = append(lists, whole[i][at:])
 	}
 	return lists
 }

@@ -35,6 +35,9 @@ func fileOf(t *testing.T, script string) File {
 func TestReport(t *testing.T) { reports(t, fileOf(t, longTalk)) }
 
 // TestReportOfRecordings looks at the same in real recordings.
+//
+// covers: I-08
+// covers: N-09
 func TestReportOfRecordings(t *testing.T) {
 	reports(t, sharedFiles(t, "claude-code", "gemini-cli", "openhands-output", "roo-cline", "swe-agent-traj", "opencode-export")...)
 }

@@ -66,7 +66,7 @@ func (s *sizing) lay(plant bool) {
 		s.plant()
 	}
 	renumber(s.units)
-	s.repaired = repair(s.units, ends(s.c, s.whole))
+	s.repaired = repair(s.units, ends(s.c, s.units, s.whole))
 }
 
 // begin lets the user speak first, as some providers want it, where the recording has another beginning.

@@ -32,6 +32,8 @@ var update = flag.Bool("update", false, "write what testdata wants as it is now"
 //	  L2 assistant "text" +call -result ?
 //	L3 ?                                        what cannot be read
 //	! 3: text                                   a warning
+//
+// covers: I-07
 func TestOutlines(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
