@@ -27,7 +27,7 @@ const order = `
 `
 
 // forTests are packages that the tests of any package may import.
-var forTests = map[string]bool{"journal/journaltest": true, "provider/providertest": true, "internal/vfs": true}
+var forTests = map[string]bool{"journal/journaltest": true, "provider/providertest": true, "internal/vfs": true, "internal/transcript": true}
 
 // standardOnly are packages that import the standard library and nothing else.
 var standardOnly = map[string]bool{"entry": true}

@@ -33,7 +33,8 @@ type Message struct {
 	Unknown bool // it holds something that is not known
 }
 
-// Turn is one request of a conversation, and its answer.
+// Turn is one request of a conversation, and its answer. The lists of turns share memory: they must not be changed, but
+// who appends to one gets a copy.
 type Turn struct {
 	N        int
 	At       time.Time     // when it was sent; zero where nobody says
@@ -49,9 +50,9 @@ type Turn struct {
 	Parent   int // the turn that it follows, as an index into Turns; -1 for none
 	End      entry.End
 	Usage    *entry.Usage // nil where the provider gave none
-	Passed   bool         // its body passed and was recorded: Held is exact
+	Passed   bool         // its body is recorded and was read: Held is exact
 
-	New    []int // messages that it is the first to hold, in order
+	New    []int // messages that it is the first to hold of what it goes on from, in order
 	Answer int   // its answer; -1 for none
 	Held   []int // messages that it held, as far as the recording tells, in order
 	Whole  []int // messages that it would hold if nothing had been left out: of these it holds more or other ones

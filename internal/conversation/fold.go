@@ -1,11 +1,14 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/reading"
 	"ambit/provider"
 	"ambit/unit"
 )
@@ -62,14 +65,24 @@ type folding struct {
 type growing struct {
 	Conversation
 	at      map[int]int    // turns by number
+	pasts   []past         // what each turn held, by turn
 	after   map[int][]int  // results that were told with a turn's answer, by turn
 	places  map[place]int  // messages by where they stand in a recording
 	hashes  map[twin]int   // messages by what they say
 	results map[string]int // messages by the call whose result they hold
+	callers map[string]int // answers by the calls that they make
+	said    map[int]said   // what answers say, for telling them when they are sent again
+	marks   marks
+
+	divisions map[provider.Hash][]division // of answers, by the first part
 }
 
-// place is where a recording has a message.
+// past is what a turn held, and what it would hold if nothing had been left out.
+type past struct{ held, whole run }
+
+// place is where a recording has a message, or a request that passed and of which it is.
 type place struct {
+	n              int // of the request; 0 in a recording
 	in             entry.Seq
 	offset, length int64
 	at             string
@@ -86,7 +99,8 @@ func (f *folding) thread(r *entry.Relation) *growing {
 	if g == nil {
 		g = &growing{
 			Conversation: Conversation{Thread: r.Thread, How: r.How},
-			at:           make(map[int]int), after: make(map[int][]int), places: make(map[place]int), hashes: make(map[twin]int), results: make(map[string]int),
+			at:           make(map[int]int), after: make(map[int][]int), places: make(map[place]int), hashes: make(map[twin]int),
+			results: make(map[string]int), callers: make(map[string]int), said: make(map[int]said), divisions: make(map[provider.Hash][]division),
 		}
 		f.threads[r.Thread] = g
 		f.order = append(f.order, g)
@@ -99,57 +113,68 @@ func (f *folding) thread(r *entry.Relation) *growing {
 
 // turn takes in one exchange.
 func (f *folding) turn(g *growing, x *pool.Exchange, pruned []string) {
-	r := x.Relation
+	t := turnOf(x)
+	var before past
+	if parent, ok := g.at[x.Relation.Parent]; ok && x.Relation.Parent != 0 {
+		t.Parent = parent
+		if before = g.behind(parent); t.How == entry.Again {
+			before = g.pasts[parent] // what was answered came to nothing
+		}
+		t.Model = cmp.Or(t.Model, g.Turns[parent].Model)
+	}
+	var now past
+	if elements := f.body(t.N); elements != nil {
+		t.Passed = true
+		now.held = f.passed(g, &t, elements, before)
+		if t.How == entry.Rewind || t.How == entry.Again {
+			before.whole = g.upTo(before.whole, now.held)
+		}
+	} else {
+		now.held = f.told(g, &t, before)
+	}
+	now.whole = g.whole(&t, before.whole)
+	t.Held, t.Whole = now.held.list(), now.whole.list()
+	for _, u := range f.units[t.N] {
+		t.Resumed = t.Resumed || u.Of == entry.PartResumed
+	}
+	g.prune(&t, pruned)
+	i := len(g.Turns)
+	g.at[t.N] = i
+	g.Turns, g.pasts = append(g.Turns, t), append(g.pasts, now)
+	f.answer(g, i)
+}
+
+// turnOf is what the exchange itself says of a turn.
+func turnOf(x *pool.Exchange) Turn {
 	t := Turn{
-		N: r.N, At: x.Request.Arrived, Provider: x.Request.Provider, Type: x.Request.Type, Model: x.Request.Model, Effort: x.Request.Effort, How: r.How,
-		Parent: -1, Answer: -1, Passed: x.Request.Body != nil,
+		N: x.Relation.N, At: x.Request.Arrived, Provider: x.Request.Provider, Type: x.Request.Type, Model: x.Request.Model,
+		Effort: x.Request.Effort, How: x.Relation.How, Parent: -1, Answer: -1,
 	}
 	if a := x.Response; a != nil {
 		t.End, t.Usage = a.End, a.Usage
-		if asked := time.Duration(a.AskedMS) * time.Millisecond; asked > 0 {
+		if asked := time.Duration(a.AskedMS) * time.Millisecond; asked > 0 && !t.At.IsZero() {
 			t.At = t.At.Add(asked)
 		}
 		t.Took = max(0, time.Duration(a.DurationMS-a.AskedMS)*time.Millisecond)
-		if a.Model != "" {
-			t.Model = a.Model
-		}
+		t.Model = cmp.Or(a.Model, t.Model)
 	}
-	var held, whole []int
-	if parent, ok := g.at[r.Parent]; ok && r.Parent != 0 {
-		t.Parent = parent
-		p := &g.Turns[parent]
-		held, whole = g.behind(parent, p.Held), g.behind(parent, p.Whole)
-		if t.Model == "" {
-			t.Model = p.Model
-		}
-	}
-	t.Trimmed = len(pruned) > 0
-	t.Edited = r.How == entry.ClientEdit && !t.Trimmed
-	for _, u := range f.units[r.N] {
-		t.Resumed = t.Resumed || u.Of == entry.PartResumed
-	}
-	for _, id := range pruned {
-		if m, ok := g.results[id]; ok {
-			t.Pruned = append(t.Pruned, m)
-		} else {
+	return t
+}
+
+// prune notes which messages hold the results that were taken out before a turn, each once.
+func (g *growing) prune(t *Turn, ids []string) {
+	t.Trimmed = len(ids) > 0
+	t.Edited = t.How == entry.ClientEdit && !t.Trimmed
+	named := make(map[int]bool)
+	for _, id := range ids {
+		m, ok := g.results[id]
+		if !ok {
 			t.Edited = true // what it was is not in the recording
+		} else if !named[m] {
+			named[m] = true
+			t.Pruned = append(t.Pruned, m)
 		}
 	}
-	if elements := f.body(r.N); elements != nil {
-		t.Held = g.passed(&t, elements)
-	} else {
-		f.told(g, &t)
-		if r.How == entry.ClientCompaction {
-			g.summary(&t)
-			held = nil
-		}
-		t.Held = grow(held, t.New)
-	}
-	t.Whole = g.whole(&t, whole)
-	i := len(g.Turns)
-	g.at[r.N] = i
-	g.Turns = append(g.Turns, t)
-	f.answer(g, i)
 }
 
 // body reads the messages of a request that passed.
@@ -164,53 +189,99 @@ func (f *folding) body(n int) []Element {
 	return elements
 }
 
-// behind are messages with a turn's answer behind them.
-func (g *growing) behind(turn int, messages []int) []int {
+// behind is what a turn held, with its answer behind it.
+func (g *growing) behind(turn int) past {
+	p := g.pasts[turn]
 	if a := g.Turns[turn].Answer; a >= 0 {
-		messages = grow(messages, []int{a})
+		p.held, p.whole = p.held.with(a), p.whole.with(a)
 	}
-	return messages
+	return p
 }
 
-// grow adds to a list without changing what others have of it.
-func grow(list, more []int) []int {
-	return append(list[:len(list):len(list)], more...)
-}
-
-// told takes in what a recording tells of a turn: the messages that it was the first to hold.
-func (f *folding) told(g *growing, t *Turn) {
-	if t.Parent >= 0 {
-		t.New = append(t.New, g.after[t.Parent]...)
+// told takes in what a recording tells of a turn, the messages that it was the first to hold, and returns what it held.
+func (f *folding) told(g *growing, t *Turn, before past) run {
+	held := before.held
+	compacted := t.How == entry.ClientCompaction
+	if compacted {
+		held = f.compacted(g, t)
 	}
-	for _, u := range f.units[t.N] {
-		if u.Answers() || u.Of.Silent() {
-			continue
-		}
-		at := place{u.In, u.Offset, u.Length, u.At}
-		m, known := g.places[at]
-		if !known {
-			m = g.add(f.message(g, u), t.N, false)
-			g.places[at] = m
-		}
-		if m >= 0 {
+	g.marks.set(held.list())
+	add := func(m int) {
+		if m >= 0 && g.marks.add(m) {
 			t.New = append(t.New, m)
 		}
 	}
-	slices.SortStableFunc(t.New, func(a, b int) int { return g.rank(a) - g.rank(b) })
+	if t.Parent >= 0 {
+		for _, m := range g.after[t.Parent] {
+			add(m)
+		}
+	}
+	for _, u := range f.units[t.N] {
+		if !u.Answers() && !u.Of.Silent() {
+			add(f.first(g, u))
+		}
+	}
+	g.resultsFirst(t.New)
+	if compacted && held.n == 0 {
+		g.summary(t)
+	}
+	return held.with(t.New...)
 }
 
-// rank puts results before what else a request is the first to hold, as every wire wants it.
-func (g *growing) rank(m int) int {
-	if len(g.Messages[m].Results()) > 0 {
+// first is the message of a unit, which may have been told before; -1 for one that says nothing.
+func (f *folding) first(g *growing, u *pool.Unit) int {
+	at := place{0, u.In, u.Offset, u.Length, u.At}
+	if x := f.pool.Exchange(u.N); u.In == 0 && x != nil && x.Request.Body != nil {
+		at.n = u.N
+	}
+	m, known := g.places[at]
+	if !known {
+		m = g.add(f.message(g, u, nil), u.N, false)
+		g.places[at] = m
+	}
+	return m
+}
+
+// compacted is what a client that compacts holds on to of what was said before: nothing, or the answer of the request
+// before it where that asked for nothing but a summary. So do clients whose recordings tell results with the answer.
+func (f *folding) compacted(g *growing, t *Turn) (held run) {
+	if t.Parent < 0 || g.Turns[t.Parent].Answer < 0 || g.Turns[t.Parent].How != entry.Extends || len(g.after) == 0 {
+		return held
+	}
+	for _, u := range f.units[g.Turns[t.Parent].N] {
+		if !u.Answers() && !u.Of.Silent() || len(u.Calls) > 0 {
+			return held
+		}
+	}
+	return held.with(g.Turns[t.Parent].Answer)
+}
+
+// resultsFirst puts results before what else a request is the first to hold, as every wire wants it, but for those of calls
+// that are among this.
+func (g *growing) resultsFirst(list []int) {
+	made := make(map[string]bool)
+	for _, m := range list {
+		for _, id := range g.Messages[m].Calls() {
+			made[id] = true
+		}
+	}
+	rank := func(m int) int {
+		results := g.Messages[m].Results()
+		if len(results) == 0 || slices.ContainsFunc(results, func(id string) bool { return made[id] }) {
+			return 1
+		}
 		return 0
 	}
-	return 1
+	slices.SortStableFunc(list, func(a, b int) int { return rank(a) - rank(b) })
 }
 
-func (f *folding) message(g *growing, u *pool.Unit) Message {
+func (f *folding) message(g *growing, u *pool.Unit, spoken *said) Message {
 	m, err := f.read.Message(u)
 	if err != nil {
 		g.Missing++
+	}
+	if spoken != nil {
+		spoken.message(m)
 	}
 	return Message{Unit: Unit(u.Seq.Ref(), m), Unknown: m.Unknown || err != nil}
 }
@@ -224,7 +295,7 @@ func (g *growing) add(m Message, n int, answer bool) int {
 	g.Messages = append(g.Messages, m)
 	i := len(g.Messages) - 1
 	for _, id := range m.Results() {
-		g.results[id] = i
+		g.results[reading.ID(id)] = i
 	}
 	return i
 }
@@ -235,27 +306,31 @@ func (f *folding) answer(g *growing, turn int) {
 	t := &g.Turns[turn]
 	var whole Message
 	var behind []Message
+	var spoken said
 	for _, u := range f.units[t.N] {
 		if !u.Answers() || u.Of.Silent() {
 			continue
 		}
 		var part Message
 		if u.Of == entry.PartRecord {
-			part = f.message(g, u)
+			part = f.message(g, u, &spoken)
 		} else {
-			part = f.decoded(g, u)
+			part = f.decoded(g, u, &spoken)
 		}
-		said, results := split(part)
+		own, results := split(part)
 		if whole.Ref == "" {
 			whole.Unit = unit.Unit{Ref: part.Ref, Role: unit.Assistant}
 		}
-		whole.Parts, whole.Unknown = append(whole.Parts, said...), whole.Unknown || part.Unknown
+		whole.Parts, whole.Unknown = append(whole.Parts, own...), whole.Unknown || part.Unknown
 		for _, result := range results {
 			behind = append(behind, Message{Unit: unit.Unit{Ref: part.Ref, Role: unit.Tool, Parts: []unit.Part{result}}})
 		}
 	}
-	if len(whole.Parts) > 0 {
-		t.Answer = g.add(whole, t.N, true)
+	if t.Answer = g.add(whole, t.N, true); t.Answer >= 0 {
+		g.said[t.Answer] = spoken
+		for _, id := range whole.Calls() {
+			g.callers[reading.ID(id)] = t.Answer
+		}
 	}
 	for _, m := range behind {
 		g.after[turn] = append(g.after[turn], g.add(m, t.N, false))
@@ -263,21 +338,28 @@ func (f *folding) answer(g *growing, turn int) {
 }
 
 // decoded reads the answer of an exchange that passed.
-func (f *folding) decoded(g *growing, u *pool.Unit) Message {
-	if u.Of != entry.PartAnswer || f.read.Answer == nil {
+func (f *folding) decoded(g *growing, u *pool.Unit, spoken *said) Message {
+	if f.read.Answer == nil {
 		return Message{Unit: unit.Unit{Ref: u.Seq.Ref()}}
+	}
+	if u.Of != entry.PartAnswer { // it is not understood
+		g.Missing++
+		return Message{Unit: unit.Unit{Ref: u.Seq.Ref(), Role: unit.Assistant}, Unknown: true}
 	}
 	a, err := f.read.Answer(u.N)
 	if err != nil {
 		g.Missing++
 	}
 	m := Message{Unit: unit.Unit{Ref: u.Seq.Ref(), Role: unit.Assistant}, Unknown: a.Unknown || err != nil}
-	if a.Text != "" {
-		m.Parts = append(m.Parts, unit.Part{Kind: unit.Text, Text: a.Text})
+	for _, text := range append([]string{a.Text}, a.Results...) {
+		if text != "" {
+			m.Parts = append(m.Parts, unit.Part{Kind: unit.Text, Text: text})
+		}
 	}
 	for _, c := range a.Calls {
 		m.Parts = append(m.Parts, unit.Part{Kind: unit.Call, ID: c.ID, Name: c.Name, Args: c.Args})
 	}
+	spoken.answer(a)
 	return m
 }
 
@@ -293,28 +375,54 @@ func split(m Message) (said, results []unit.Part) {
 	return said, results
 }
 
-// summary marks what a client puts in the place of what was said: the first message of a user that says something new.
+// summary marks what a client puts in the place of what was said: of what a user says that is new, what quotes the answer
+// before it, or else the longest. A recording does not tell which it is.
 func (g *growing) summary(t *Turn) {
+	asked := ""
+	if t.Parent >= 0 && g.Turns[t.Parent].Answer >= 0 {
+		asked = squeeze(Text(g.Messages[g.Turns[t.Parent].Answer].Unit))
+	}
+	var longest *Message
 	for _, m := range t.New {
-		if s := &g.Messages[m]; s.N == t.N && s.Role == unit.User {
-			s.Summary = true
-			return
+		s := &g.Messages[m]
+		if s.N != t.N || s.Role != unit.User {
+			continue
 		}
+		if asked != "" && strings.Contains(squeeze(Text(s.Unit)), asked) {
+			longest = s
+			break
+		}
+		if longest == nil || s.Bytes() > longest.Bytes() {
+			longest = s
+		}
+	}
+	if longest != nil {
+		longest.Summary = true
 	}
 }
 
 // whole is what a turn would hold if nothing had been left out: all that its parent would, and what is new, except what
 // the client made to stand in the place of the rest.
-func (g *growing) whole(t *Turn, before []int) []int {
-	had := make(map[int]bool, len(before))
-	for _, m := range before {
-		had[m] = true
-	}
+func (g *growing) whole(t *Turn, before run) run {
+	g.marks.set(before.list())
 	var more []int
 	for _, m := range t.New {
-		if !g.Messages[m].Summary && !had[m] {
+		if !g.Messages[m].Summary && g.marks.add(m) {
 			more = append(more, m)
 		}
 	}
-	return grow(before, more)
+	return before.with(more...)
+}
+
+// upTo is a history up to the last message of it that is held: what a client goes back behind is no part of what it goes
+// on from. Where nothing of it is held, all of it stays.
+func (g *growing) upTo(whole, held run) run {
+	g.marks.set(held.list())
+	list := whole.list()
+	for n := len(list); n > 0; n-- {
+		if g.marks.has(list[n-1]) {
+			return whole.first(n)
+		}
+	}
+	return whole
 }

@@ -1,14 +1,16 @@
 package conversation
 
 import (
+	"slices"
 	"strings"
 
 	"ambit/provider"
 	"ambit/unit"
 )
 
-// Unit makes a unit of what a message says in public: its texts, its calls and its results, in the order in which the
-// message has each kind. The ref is that of the entry which has it.
+// Unit makes a unit of what a message says in public: its results, its texts and its calls, in the order in which the
+// message has each kind. In an assistant's the results, of tools that the provider ran, stand behind the calls. The ref is
+// that of the entry which has it.
 func Unit(ref string, m provider.Message) unit.Unit {
 	u := unit.Unit{Ref: ref, Role: roleOf(m)}
 	results := make(map[string]int)
@@ -30,6 +32,9 @@ func Unit(ref string, m provider.Message) unit.Unit {
 	}
 	for _, c := range m.Calls {
 		u.Parts = append(u.Parts, unit.Part{Kind: unit.Call, ID: c.ID, Name: c.Name, Args: c.Args})
+	}
+	if n := len(results); u.Role == unit.Assistant && n > 0 {
+		u.Parts = slices.Concat(u.Parts[n:], u.Parts[:n])
 	}
 	return u
 }

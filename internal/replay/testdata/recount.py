@@ -1,32 +1,32 @@
-"""Counts again what ambit replay --dump DIR wrote, by docs/format/dump.md alone: recount.py DIR [REPLAY.json]. It prints the
-first differences, what it counted before what the dump or the output of --json says, and exits 1 when there are any."""
-import json, os, re, sys
-from datetime import datetime
+"""Counts again what ambit replay --dump DIR wrote, by docs/format/dump.md and nothing else: recount.py DIR [REPLAY.json].
+It prints where it comes to something else than the dump, or than the output of --json, and exits 1 if it does."""
+import collections, datetime, json, os, re, sys
 
-READ_LIMIT, RECALL_OUTPUT, PINS, QUOTE, PIECE = 64 << 10, 100, 5, 40, 20
-MARKED, PREFIXED = ("anthropic", "openai-marked"), ("openai", "gemini", "deepseek")
-BEGIN, PIN = "(The recording begins here.)", "Pinned rule "
+READ_LIMIT, RECALL_OUTPUT, PINS, QUOTE, PIECE, MAX_SHOWN, PIN, BEGIN = 64 << 10, 100, 5, 40, 20, 20, "Pinned rule ", "(The recording begins here.)"
 PLACEHOLDER = re.compile(r"\[result of .* left out: \d+ bytes, recall (\S+)\]", re.S)
 WHITE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-
+Block = collections.namedtuple("Block", "role kind id mark said key")  # of a body; None stands for what is sent before its messages
 
 def load(data):  # an object that has a name twice becomes the list of its names and values
     once = lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else [x for pair in pairs for x in pair]
     return json.loads(data.decode("utf-8", "surrogateescape"), object_pairs_hook=once)
-
-
 def leaves(v):  # the names and strings of a value, in order
     if isinstance(v, str):
         return [re.sub("[\ud800-\udfff]", "\ufffd", v)] if v else []
-    return [s for k, x in v.items() for s in leaves(k) + leaves(x)] if isinstance(v, dict) else [s for x in v for s in leaves(x)] if isinstance(v, list) else []
-
+    return [s for x in (v if isinstance(v, list) else sum(v.items(), ()) if isinstance(v, dict) else ()) for s in leaves(x)]
+def flat(v, at=""):  # the members of a value that have none, by their path
+    pairs = v.items() if isinstance(v, dict) else [*enumerate(v), ("length", len(v))] if isinstance(v, list) else []
+    return [x for k, y in pairs for x in flat(y, f"{at}.{k}".lstrip("."))] if pairs else [(at, v)]
+def block(role, b, known={}):
+    call, mark = b["type"] == "tool_use", "cache_control" in b
+    key = role, b["type"], b.get("id", b.get("tool_use_id")), b["name"] + json.dumps(b["input"]) if call else b.get("text", b.get("content"))
+    if key not in known: known[key] = [b["name"]] + leaves(b["input"]) if call else [key[3]]
+    return Block(*key[:3], mark, known[key], key)
 
 def features(text):
     text = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
-    words = list(re.finditer(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text))
-    white = re.findall(r"[ \t\r\n]+", text)
-    lines = [n for w in white if (n := w.count("\r") + w.count("\n"))]
-    spaces = [n for w in white if (n := w.count(" ")) > 1]
+    words, white = list(re.finditer(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)), re.findall(r"[ \t\r\n]+", text)
+    lines, spaces = ([n for w in white if (n := sum(map(w.count, of))) >= least] for of, least in (("\r\n", 1), (" ", 2)))
     marks = re.findall(r"[^A-Za-z0-9 \t\r\n\u0080-\U0010ffff]+", text)
     signs = [(1 if "\ud800" <= c <= "\udfff" else len(c.encode()), c) for c in re.findall("[^\0-\x7f]", text)]
     three = sum(n == 3 and c.isalpha() for n, c in signs)
@@ -34,184 +34,167 @@ def features(text):
             sum(len(w[0]) for w in words if len(w[0]) > 1 and w[0].isupper()), sum((len(d) + 2) // 3 for d in re.findall("[0-9]+", text)),
             len(marks), sum(map(len, marks)), len(lines), sum(lines) - len(lines), len(spaces), sum(spaces), text.count("\t"),
             sum(n == 2 for n, _ in signs), sum(n in (1, 3) for n, _ in signs) - three, three, sum(n == 4 for n, _ in signs))
-
-
-def weigh(counting, kind, texts):  # tokens of a block
-    weight = sum(int(sum((w * n for w, n in zip(counting["weights"], features(t))), 0.0) + 0.5) for t in texts)
+def tokens(counting, kind, said):
+    weight = sum(int(sum((w * n for w, n in zip(counting["weights"], features(text))), 0.0) + 0.5) for text in said)
     return int((weight + counting[{"text": "message", "tool_use": "call", "tool_result": "result"}[kind]]) * counting["scale"] + 0.5)
-
-
-class Block:  # of a body; head stands for what a body leaves out
-    known = {}
-
-    def __init__(self, role, b):
-        self.role, self.kind = role, b["type"]
-        self.mark = (3600 if b["cache_control"].get("ttl") == "1h" else 300) if "cache_control" in b else 0
-        said = {"text": lambda: b["text"], "tool_result": lambda: b["content"], "tool_use": lambda: b["name"] + json.dumps(b["input"])}[self.kind]()
-        self.id = b.get("id") or b.get("tool_use_id", "")
-        self.key = self.role, self.kind, self.id, said
-        if self.key not in Block.known:
-            Block.known[self.key] = [b["name"]] + leaves(b["input"]) if self.kind == "tool_use" else [said]
-        self.texts = Block.known[self.key]
-
-    def pinned(self):
-        return self.kind == "text" and self.texts[0].startswith(PIN)
-
-
 def names(text):
     words = (run.lstrip("-.0123456789").rstrip("-./") for run in re.findall(r"[A-Za-z0-9_./-]+", text))
     return {w for w in words if 8 <= len(w) <= 200 and re.search(r"[/._0-9]|[a-z][A-Z]", w)}
 
-
 class Evidence:  # what was said in a conversation so far
-    def __init__(self):
-        self.results, self.pieces, self.named, self.used, self.said, self.taken = [], {}, {}, [], set(), set()
-
-    def take(self, blocks, more):
-        new = [b for b in blocks if b.key not in self.taken and not b.pinned() and b.texts != [BEGIN]]
+    def __init__(self): self.results, self.pieces, self.named, self.used, self.said, self.taken, self.answered = [], {}, {}, [], set(), set(), []
+    def take(self, blocks, said):
+        new = [b for b in blocks if b.key not in self.taken and not (b.kind == "text" and b.said[0].startswith((PIN, BEGIN)))]
         self.taken.update(b.key for b in new)
-        more = more + [t for b in new if b.kind != "tool_result" for t in b.texts]
-        self.used += more
-        self.said.update(*map(names, more))
-        for b in (b for b in new if b.kind == "tool_result"):
-            n, text = len(self.results), b.texts[0]
-            self.results.append((b.key, text))
-            for piece in {text[i:i + PIECE] for i in range(0, len(text), PIECE)}:
-                self.pieces.setdefault(piece, []).append(n)
-            for name in names(text):
-                self.named.setdefault(name, []).append(n)
-
+        said = said + [text for b in new if b.kind != "tool_result" for text in b.said]
+        self.used += said
+        self.said.update(*map(names, said))
+        for id, text, key in ((b.id, b.said[0], b.key) for b in new if b.kind == "tool_result"):
+            for x in {text[i:i + PIECE] for i in range(0, len(text), PIECE)}: self.pieces.setdefault(x, []).append(len(self.results))
+            for x in names(text): self.named.setdefault(x, []).append(len(self.results))
+            self.results.append((id, text, key))
     def quotes(self, line):
         where, at = [self.pieces.get(line[i:i + PIECE], ()) for i in range(len(line))], 0
         while at + QUOTE <= len(line):
-            near = set().union(*where[at:at + PIECE])  # what holds so much of the line holds one of these pieces
+            near = set().union(*where[at:at + PIECE])  # in a text that holds so much of the line, one of its pieces begins there
             held = lambda to: any(line[at:to] in self.results[n][1] for n in near)
-            to = at + QUOTE
-            if near and held(to):
-                while to < len(line) and held(to + 1):
-                    to += 1
+            if near and held(at + QUOTE):
+                to = next((to for to in range(at + QUOTE, len(line)) if not held(to + 1)), len(line))
                 yield line[at:to]
-                at = to
-            else:
-                at += 1
-
-    def needs(self, answer):  # (kind, text, numbers of the results that hold it)
+                at = to - 1
+            at += 1
+    def needs(self, answer):  # by text: its kind, and the numbers of the results that hold it
         found = {}
         for text in (s for p in answer if p["type"] == "tool_use" for s in leaves(p.get("input"))):
             for quote in (q for line in text.split("\n") for q in self.quotes(line.strip(WHITE))):
                 if quote not in found and not any(quote in s for s in self.used):
-                    found[quote] = "quotes", quote, [n for n, r in enumerate(self.results) if quote in r[1]]
-            for name in names(text) - self.said:
-                if name in self.named and name not in found:
-                    found[name] = "names", name, self.named[name]
-        return list(found.values())
-
+                    found[quote] = "quotes", [n for n, r in enumerate(self.results) if quote in r[1]]
+            found = {name: ("names", list(self.named[name])) for name in names(text) - self.said if name in self.named} | found
+        return found
 
 class Cache:  # what a provider holds of one conversation; times in nanoseconds
-    def __init__(self):
-        self.numbers, self.kept, self.seen = {}, {}, {}
-
-    def put(self, held, prefix, now, life):
-        begins, ends, own = held.get(prefix, (now, now, life))
-        held[prefix] = (now, now + life, life) if now >= ends else (min(begins, now), now + own, own)
-
-    def send(self, blocks, sizes, rules, head, now, model):
-        """Returns how many tokens are read, written and written for an hour, and the numbers of the prefixes."""
-        path, totals, family, life = [], [], rules["family"], rules["life_seconds"] * 10**9
+    def __init__(self): self.numbers, self.kept, self.seen = {}, {}, {}
+    def put(self, held, i, life):
+        begins, ends, own = held.get(self.path[i], (self.now, self.now, life))
+        held[self.path[i]] = (self.now, self.now + life, life) if self.now >= ends else (min(begins, self.now), self.now + own, own)
+    def live(self, held, i): return self.path[i] in held and held[self.path[i]][0] <= self.now < held[self.path[i]][1]
+    def send(self, blocks, sizes, rules, hour, now, model):  # how many tokens are read and written
+        self.now, self.path, self.totals, family, all = now, [], [], rules["family"], range(len(blocks))
         for b, n in zip(blocks, sizes):
-            path.append(self.numbers.setdefault((path[-1] if path else model, b and b.key), len(self.numbers)))
-            totals.append(n + (totals[-1] if totals else 0))
-        live = lambda held, i: path[i] in held and held[path[i]][0] <= now < held[path[i]][1]
-        floor = lambda n: n - n % max(1, rules["granularity"]) if n - n % max(1, rules["granularity"]) >= rules["min_tokens"] else 0
-        if family in MARKED:
-            return *self.marked(blocks, sizes, rules, head, now, path, totals, live), path
-        common = lambda held: next((i for i in range(len(path)) if not live(held, i)), len(path))
-        if family in PREFIXED:
-            n = common(self.kept)
-            for p in path:
-                self.put(self.kept, p, now, life)
-            return floor(totals[n - 1]) if n else 0, 0, 0, path
-        if family != "deepseek-units":
-            return 0, 0, 0, path
-        n, units = common(self.seen), [i for i in range(len(path)) if live(self.kept, i)][-1:]
-        for i in units + [n - 1] * (n > 0) + [len(path) - 1]:
-            self.put(self.kept, path[i], now, life)
-        for p in path:
-            self.put(self.seen, p, now, life)
-        return floor(totals[units[0]]) if units else 0, 0, 0, path
-
-    def marked(self, blocks, sizes, rules, head, now, path, totals, live):
-        asked = {i: b.mark if b else head for i, b in enumerate(blocks) if sizes[i] and (b.mark if b else head)}
-        places = range(len(blocks))
-        if rules["family"] != "anthropic":  # it sets a mark of its own behind what was said last, and looks only at such places
-            awaited = [i for i, b in enumerate(blocks) if b and b.role == "user" and sizes[i]]
-            places = set(awaited) | set(asked)
-            asked = {i: 0 for i in awaited[-1:]} | asked
-        marks = sorted(asked)[:4] if rules["family"] == "anthropic" else sorted(asked)[-4:]
-        marks = [i for i in marks if totals[i] >= rules["min_tokens"]]
-        long = lambda i: asked[i] > rules["life_seconds"] and rules["life_1h_seconds"] > 0
-        found, own = -1, 0
+            self.path.append(self.numbers.setdefault((self.path[-1] if self.path else model, b and b.key), len(self.numbers)))
+            self.totals.append(n + (self.totals[-1] if self.totals else 0))
+        life = rules["life_1h_seconds" if hour else "life_seconds"] * 10**9
+        if family in ("anthropic", "openai-marked"):
+            return self.marked(blocks, sizes, rules, life, family != "anthropic")
+        both = next((i for i in all if not self.live(self.seen, i)), len(blocks)) - 1  # the last that an earlier request had there, too
+        held = [i for i in all if self.live(self.kept, i)][-1:] if family == "deepseek-units" else [both] * (both >= 0)
+        for where, i in [(self.kept, i) for i in {*held, both, len(blocks) - 1} - {-1}] + [(self.seen, i) for i in all]:  # units end at the first
+            self.put(where, i, life)
+        read = (self.totals[held[0]] if held and family in ("openai", "gemini", "deepseek", "deepseek-units") else 0) // (step := rules["granularity"] or 1) * step
+        return read if read >= rules["min_tokens"] else 0, 0
+    def marked(self, blocks, sizes, rules, life, implicit):
+        marks, places = [i for i, b in enumerate(blocks) if sizes[i] and (not b or b.mark)], range(len(blocks))
+        if implicit:  # it marks what was said last by itself, and looks only at such places
+            marks, places = sorted({*marks, *(awaited := [i for i, b in enumerate(blocks) if b and b.role == "user" and sizes[i]])[-1:]}), {*awaited, *marks}
+        marks, found = [i for i in (marks[-4:] if implicit else marks[:4]) if self.totals[i] >= rules["min_tokens"]], -1
         for mark in marks:
-            left, run = rules["look_back"], ""
+            left, run = rules["look_back"], "text"
             for i in (i for i in range(mark, -1, -1) if sizes[i] and i in places):
-                kind = blocks[i].kind if blocks[i] and blocks[i].kind != "text" else ""
-                left, run = left - (not (rules["collapse_runs"] and kind and kind == run)), kind
-                if left < 0 or live(self.kept, i):
-                    found = max(found, i if left >= 0 else -1)
+                kind = blocks[i].kind if blocks[i] else "text"
+                left, run = left - (not rules["collapse_runs"] or kind == "text" or kind != run), kind
+                if left < 0 or self.live(self.kept, i):
                     break
-        if found >= 0:
-            own = self.kept[path[found]][2]
-            self.put(self.kept, path[found], now, own)
-        for i in marks:
-            life = rules["life_1h_seconds" if long(i) else "life_seconds"] * 10**9
-            self.put(self.kept, path[i], now, min(life, own) if i <= found else life)
-        read = totals[found] if found >= 0 else 0
-        written = totals[marks[-1]] - read if marks and marks[-1] > found else 0
-        return (read, 0, written) if marks and long(marks[-1]) else (read, written, 0)
-
-
-def usd(price, fresh, read, write, hour, output=0):
-    return (fresh * price["Input"] + read * price["Read"] + write * price["Write"] + hour * price["WriteHour"] + output * price["Output"]) * 1e-6
-
-
-def differs(a, b):
-    if isinstance(a, dict) and isinstance(b, dict):
-        return any(k not in b or differs(v, b[k]) for k, v in a.items())
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) != len(b) or any(map(differs, a, b))
-    return abs(a - b) > 1e-9 * abs(b) if isinstance(b, float) and isinstance(a, (int, float)) else a != b
-
+            found = max(found, i if left >= 0 and self.live(self.kept, i) else -1)
+        own, read = (self.kept[self.path[found]][2], self.totals[found]) if found >= 0 else (0, 0)
+        for i in [found] * (found >= 0) + marks: self.put(self.kept, i, min(life, own) if i <= found else life)
+        return read, self.totals[marks[-1]] - read if marks and marks[-1] > found else 0
+def usd(price, fresh, read=0, write=0, hour=0, output=0):
+    return sum(n * price[k] for n, k in ((fresh, "Input"), (read, "Read"), (write, "Write"), (hour, "WriteHour"), (output, "Output"))) * 1e-6
 
 class Recount:
-    def __init__(self, folder):
-        self.folder, self.turns, self.differences = folder, 0, []
-
+    def __init__(self, folder): self.folder, self.turns, self.blind, self.differences = folder, 0, 0, []
     def compare(self, where, got, told):
-        for k, v in got.items():
-            if k not in told or differs(v, told[k]):
-                self.differences.append("%s: %s %s, not %s" % (where, k, json.dumps(v), json.dumps(told.get(k))))
-
-    def file(self, name):
-        """Counts one recording again and returns the sums of its policies. It is append_only that shows what was needed."""
-        folder, sums, self.floor, self.refs, self.evidence = os.path.join(self.folder, name), {}, {}, {}, {}
-        told = {p: [load(line) for line in open(os.path.join(folder, p, "turns.jsonl"), "rb")] for p in os.listdir(folder)}
-        threads = {p: [line["thread"] for line in lines] for p, lines in told.items()}
-        for policy, lines in sorted(told.items(), key=lambda p: (p[0] != "append_only", p[0])):
-            caches, last, done, total = {}, {}, {}, {"input_tokens": 0, "prefix": [0, 0], "kept": PINS, "pins": 0}
-            for line in lines:
-                thread, got = line["thread"], {}
-                body = load(open(os.path.join(folder, policy, line["file"]), "rb").read())
-                blocks = [Block(m["role"], b) for m in body["messages"] for b in m["content"]]
-                prefix = self.charge(line, blocks, caches.setdefault(thread, Cache()), last, got)
-                self.show(line, blocks, got, policy == "append_only")
-                done[thread] = done.get(thread, 0) + 1
-                got["compared"] = done[thread] <= min(t.count(thread) for t in threads.values())
-                self.compare("%s %s turn %d" % (name, policy, line["n"]), got, line)
+        told = dict(flat(told))
+        for k, v in flat(got):
+            if k not in told or abs(v - told[k]) > 1e-9 * abs(v) * isinstance(v, float) if not isinstance(v, str) else v != told.get(k):
+                self.differences.append(f"{where} {k}: {v}, not {told.get(k)}")
+    def file(self, name):  # counts one recording again; returns, by policy, what the turns come to that are compared
+        rows, self.floor, self.refs, self.evidence, self.sizes, read = {}, {}, {}, {}, {}, lambda *at: open(os.path.join(self.folder, name, *at), "rb")
+        told = {p: [load(line) for line in read(p, "turns.jsonl")] for p in sorted(os.listdir(os.path.join(self.folder, name)))}
+        spans = {t: min(sum(x["thread"] == t for x in lines) for lines in told.values()) for t in {x["thread"] for x in sum(told.values(), [])}}
+        for policy in sorted(told, key=lambda p: p != "append_only"):
+            caches, rows[policy] = {t: (Cache(), []) for t in spans}, []
+            for line in told[policy]:
+                cache, before = caches[line["thread"]]
+                blocks = [block(m["role"], b) for m in load(read(policy, line["file"]).read())["messages"] for b in m["content"]]
+                got, more = self.charge(line, blocks, cache, before)
+                got |= self.show(line, blocks, policy == "append_only", got["input_tokens"]) | {"compared": len(before) <= spans[line["thread"]]}
+                self.compare(f"{name} {policy} turn {line['n']}", got, line)
                 self.turns += 1
-                if got["compared"]:
-                    add(total, {"output_tokens": line["output_tokens"], "prefix": prefix, "recalled": got.get("recalls", [])} | got)
-            sums[policy] = total
-        return sums
+                rows[policy] += [got | more | {"lost": got["pins"] - got["pins_held"]}] * got["compared"]
+        return rows
+    def charge(self, line, blocks, cache, before):
+        sizes, price = self.sizes.setdefault(line["thread"], {None: line["counting"]["head_tokens"]}), line["usd_per_million_tokens"]
+        sizes |= {b.key: tokens(line["counting"], b.kind, b.said) for b in blocks if b.key not in sizes}
+        sizes = [sizes[None]] + [sizes[b.key] for b in blocks]
+        second, rest, zone = re.fullmatch(r"(.{19})(?:\.(\d+))?(Z|[+-].*)", line["time"]).groups("")
+        now = int(datetime.datetime.fromisoformat(second + zone.replace("Z", "+00:00")).timestamp()) * 10**9 + int(rest.ljust(9, "0"))
+        hour = line["head_mark"] == "1h" and line["rules"]["life_1h_seconds"] > 0
+        read, write = cache.send([None] + blocks, sizes, line["rules"], hour, now, line["model"])
+        (path, last), fresh, parts = before[-1] if before else ([], 0), sum(sizes) - read - write, (0, write) if hour else (write, 0)
+        before.append((cache.path, sum(sizes)))
+        kept = sum(n for n, a, b in zip(sizes, cache.path, path) if a == b)  # a prefix's number tells all that is before
+        return ({"input_tokens": sum(sizes), "fresh_tokens": fresh, "cache_read_tokens": read, "cache_write_tokens": parts[0],
+                 "cache_write_1h_tokens": parts[1], "input_cost_usd": usd(price, fresh, read, *parts)},
+                {"kept": kept, "before": last, "output_tokens": line["output_tokens"], "output_usd": usd(price, 0, output=line["output_tokens"])})
+    def show(self, line, blocks, whole, context):  # what was needed, and what of it the request shows
+        t, had, at, e = (t := line["thread"]), {b.key for b in blocks}, (t, line["n"]), self.evidence.setdefault(t, Evidence())
+        if whole:
+            e.take(blocks, line["said"] + e.answered)
+            e.answered = [s for p in line["answer"] for s in leaves([p.get("text"), p.get("name"), p.get("input")])]
+            self.floor[at] = e.needs(line["answer"]), had, [b.key for b in blocks if b.kind == "text" and b.said[0].startswith(PIN)]
+        elif at not in self.floor:
+            self.blind += 1
+            return {k: line[k] for k in ("quotes", "names", "recalls", "pins", "pins_held")}
+        needs, all, pins = self.floor[at]
+        out = {b.id: m[1] for b in blocks if b.kind == "tool_result" and b.key not in all and (m := PLACEHOLDER.fullmatch(b.said[0]))}
+        self.refs |= {(t, id): ref for id, ref in out.items()}
+        ref, said = lambda n: self.refs.get((t, e.results[n][0]), e.results[n][0]), "\n".join(s for b in blocks for s in b.said)
+        lost, got = {}, {"recalls": []} | {k: {"needed": 0, "visible": 0, "recalled": 0} for k in ("quotes", "names")}
+        for text, (kind, held) in needs.items():
+            visible = any(e.results[n][2] in had for n in held) or text in said
+            got[kind] = {"needed": got[kind]["needed"] + 1, "visible": got[kind]["visible"] + visible, "recalled": 0}
+            if not visible:
+                lost.setdefault(ref(held[-1]), (held[-1], []))[1].append((kind, text))
+        for name, (_, texts) in sorted(lost.items(), key=lambda x: x[1][0]):
+            reads = [r[1].encode("utf-8", "surrogatepass")[:READ_LIMIT] for n, r in enumerate(e.results) if ref(n) == name]
+            found, reads = name in out.values(), [r.decode("utf-8", "ignore") for r in reads]
+            for kind, text in texts: got[kind]["recalled"] += found and any(text in r for r in reads)
+            excerpt = sum(tokens(line["counting"], "tool_result", [r]) for r in reads)
+            got["recalls"].append({"ref": name, "found": found, "context_tokens": context, "excerpt_tokens": excerpt, "output_tokens":
+                                   RECALL_OUTPUT, "cost_usd": usd(line["usd_per_million_tokens"], 0, context, excerpt, 0, RECALL_OUTPUT)})
+        return got | {"pins": len(pins), "pins_held": sum(p in had for p in pins)}
+def total(rows):
+    s, recalls = lambda *keys: sum(r[k] for r in rows for k in keys), [x["cost_usd"] for r in rows for x in r["recalls"]]
+    return {"input_tokens": s("input_tokens"), "cache_read_tokens": s("cache_read_tokens"), "output_tokens": s("output_tokens"), "recalls": len(recalls),
+            "cache_write_tokens": s("cache_write_tokens", "cache_write_1h_tokens"), "input_cost_usd": s("input_cost_usd"), "recall_cost_usd": sum(recalls),
+            "cost_usd": s("input_cost_usd", "output_usd") + sum(recalls), "cache_hit_rate": s("cache_read_tokens") / (s("input_tokens") or 1),
+            "prefix_reuse": s("kept") / (s("before") or 1),
+            "evidence": {k: {w: sum(r[k][w] for r in rows) for w in ("needed", "visible", "recalled")} for k in ("quotes", "names")}}
+def main(folder, replay=None):
+    r, all, kept, told = Recount(folder), {}, {}, json.load(open(replay)) if replay else {"files": [], "totals": []}
+    left = set(rows := {name: r.file(name) for name in sorted(os.listdir(folder))})
+    for f in told["files"]:
+        base = os.path.basename(f["path"])
+        left.remove(name := next(n for n in [base] + [f"{base}-{n}" for n in range(2, 999)] if n in left))
+        for p in f["policies"]:
+            got = rows[name][p["policy"]]
+            pins = {"total": PINS, "kept": PINS - max(x["lost"] for x in got)} if got else {"total": 0, "kept": 0}
+            r.compare(f"{name} {p['policy']}", total(got) | {"pins": pins}, p)
+            all[p["policy"]], kept[p["policy"]] = all.get(p["policy"], []) + got, kept.get(p["policy"], 0) + pins["kept"]
+    for p in told["totals"]:
+        r.compare(f"all {p['policy']}", total(all[p["policy"]]) | {"pins": {"kept": kept[p["policy"]]}}, p)
+    print(*r.differences[:MAX_SHOWN], f"{len(rows)} files, {r.turns} turns, {r.blind} beyond append_only: {len(r.differences)} differences", sep="\n")
+    return 1 if r.differences else 0
 
-    def charge(self, line, blocks, cache, last, got):
-        sizes = [line["counting"]["head_tokens"]] + [self.tokens(b, line) for b in blocks]
+sys.exit(main(*sys.argv[1:]))
