@@ -55,3 +55,19 @@ func (r *recordingOf) turn(text string, later time.Duration, read, write int) {
 		`"usage":{"input_tokens":3,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":40}}`, r.n, read, write))
 	r.compacted = false
 }
+
+// prunedRecording writes a recording of Claude Code in which a result was taken out.
+func prunedRecording(t *testing.T) string {
+	t.Helper()
+	r := recordingOf{at: time.Date(2026, 2, 2, 9, 0, 0, 0, time.UTC)}
+	r.turn("Prune this.", 20*time.Second, 0, 9000)
+	r.line(`"type":"assistant","message":{"id":"m2","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"c1","name":"Read","input":{"path":"a"}}]}`)
+	r.line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"what is in it"}]}`)
+	r.line(`"type":"system","subtype":"microcompact_boundary","microcompactMetadata":{"compactedToolIds":["c1"]}`)
+	r.turn("Now.", 20*time.Second, 9000, 100)
+	path := filepath.Join(t.TempDir(), "pruned.jsonl")
+	if err := os.WriteFile(path, []byte(r.b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"ambit"
+
+	"github.com/spf13/cobra"
+)
+
+// gauging is one call of ambit context.
+type gauging struct {
+	*env
+	looking
+}
+
+func newContext(e *env) *cobra.Command {
+	g := &gauging{env: e}
+	c := &cobra.Command{
+		Use:   "context SESSION",
+		Short: "Say what takes a request's tokens, and how full it makes the window",
+		Long: "Say what takes a request's tokens, section by section, and how full it makes the model's window. What ~ stands before is an\n" +
+			"estimate. The last real total is what the provider counted, input and output, of the newest answered request of the\n" +
+			"generation: the requests since the conversation was last compacted, changed, pruned or wound back. Until there is one the\n" +
+			"pressure is unknown. The window is that of a table of models, for display only. What an imported recording does not have, such\n" +
+			"as tools and system text, is the section not-recorded: what the provider counted beside the messages.\n\n" + sessionHelp,
+		Args: oneSession,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := g.settled(c); err != nil {
+				return err
+			}
+			return e.glance(c.Context(), args[0], &g.looking, g.show)
+		},
+	}
+	g.add(c)
+	return c
+}
+
+func (g *gauging) show(ctx context.Context, rec *ambit.Recording) error {
+	gauge, err := rec.Gauge(ctx, g.thread, g.turn)
+	if err != nil {
+		return err
+	}
+	if gauge.Purged {
+		g.say("session %s, or one that it goes on from, was purged: what was said in request %d is gone", gauge.Session, gauge.Turn)
+	}
+	if g.asJSON {
+		return g.printJSON(gauge)
+	}
+	g.put("%s", named(gauge.Session, gauge.Thread, gauge.Turn, gauge.Generation, gauge.Model))
+	for _, line := range gaugeLines(gauge) {
+		g.put("%s", line)
+	}
+	for _, line := range pastLines(gauge) {
+		g.put("%s", line)
+	}
+	return nil
+}
+
+// gaugeWidth is how wide the sections with their tokens are, in characters.
+const gaugeWidth = 38
+
+// gaugeLines are the sections of a request, the window, and how full it is.
+func gaugeLines(g *ambit.Gauge) []string {
+	lines := []string{fmt.Sprintf(" context · section estimates (%s)", g.Estimator)}
+	row := func(name string, tokens int) {
+		n := "~" + count(tokens)
+		lines = append(lines, fmt.Sprintf(" %s%*s tokens", name, max(1+len(n), gaugeWidth-utf8.RuneCountInString(name)), n))
+	}
+	for _, s := range g.Sections {
+		row(s.Name, s.EstTokens)
+	}
+	row("total (estimated)", g.EstTotal)
+	if g.Purged {
+		lines = []string{" context · purged: nothing is left to estimate"}
+	}
+	if g.Window > 0 {
+		lines = append(lines, fmt.Sprintf(" window %s · usable %s (output + compaction reserve held back)", count(g.Window), count(g.Usable)))
+	} else {
+		lines = append(lines, " window unknown: the model is in no table")
+	}
+	pressure := "unknown"
+	if g.Pressure != nil {
+		pressure = fmt.Sprintf("%.0f%%", math.Round(*g.Pressure*100))
+	}
+	if g.State == ambit.GaugeKnown {
+		lines = append(lines, fmt.Sprintf(" last real total %s tokens · pressure %s", count(g.LastRealTotal), pressure))
+	} else {
+		lines = append(lines, fmt.Sprintf(" last real total unknown: no response of this generation is counted · pressure %s", pressure))
+	}
+	return lines
+}
+
+// pastLines say what goes beyond the listing: the estimate of the next request, where the window comes from, and what
+// the thread has that the request does not hold.
+func pastLines(g *ambit.Gauge) (lines []string) {
+	if n := g.Next; n != nil {
+		lines = append(lines, fmt.Sprintf(" next request ~%s tokens, most likely no more than ~%s, and what is yet to be said", count(n.EstTokens), count(n.EstMost)))
+	}
+	if g.WindowSource != "" {
+		lines = append(lines, fmt.Sprintf(" window by %s: for display, not the provider's word", g.WindowSource))
+	}
+	if len(g.Boundaries) > 0 {
+		var bounds []string
+		for i, b := range g.Boundaries {
+			bounds = append(bounds, fmt.Sprintf("%d from #%d (%s)", i+2, b.Turn, b.Reason))
+		}
+		if n := len(bounds) - 3; n > 0 {
+			bounds = append([]string{"…"}, bounds[n:]...)
+		}
+		lines = append(lines, " generations: "+strings.Join(bounds, ", "))
+	}
+	if len(g.Excluded) > 0 {
+		lines = append(lines, " not in it: "+excludedText(g.Excluded))
+	}
+	return lines
+}
+
+// excludedText counts what a request does not hold by the reason for it.
+func excludedText(all []ambit.Excluded) string {
+	var order []ambit.Reason
+	n := make(map[ambit.Reason]int)
+	for _, e := range all {
+		if n[e.Reason] == 0 {
+			order = append(order, e.Reason)
+		}
+		n[e.Reason]++
+	}
+	var texts []string
+	for _, reason := range order {
+		texts = append(texts, fmt.Sprintf("%s (%s)", plural(n[reason], "entry", "entries"), reason))
+	}
+	return strings.Join(texts, ", ")
+}
