@@ -171,8 +171,8 @@ class Recount:
             found, reads = name in out.values(), [r.decode("utf-8", "ignore") for r in reads]
             for kind, text in texts: got[kind]["recalled"] += found and any(text in r for r in reads)
             excerpt = sum(tokens(line["counting"], "tool_result", [r]) for r in reads)
-            got["recalls"].append({"ref": name, "found": found, "context_tokens": context, "excerpt_tokens": excerpt, "output_tokens":
-                                   RECALL_OUTPUT, "cost_usd": usd(line["usd_per_million_tokens"], 0, context, excerpt, 0, RECALL_OUTPUT)})
+            got["recalls"].append({"found": found, "context_tokens": context, "excerpt_tokens": excerpt, "output_tokens": RECALL_OUTPUT, "cost_usd": usd(
+                line["usd_per_million_tokens"], 0, context, excerpt, 0, RECALL_OUTPUT)} | ({"ref": name} if name in self.refs.values() else {}))
         return got | {"pins": len(pins), "pins_held": sum(p in had for p in pins)}
 def total(rows):
     s, recalls = lambda *keys: sum(r[k] for r in rows for k in keys), [x["cost_usd"] for r in rows for x in r["recalls"]]
