@@ -1,14 +1,6 @@
 package conversation_test
 
 import (
-	"ambit/entry"
-	"ambit/internal/conversation"
-	"ambit/internal/pool"
-	"ambit/internal/transcript"
-	"ambit/journal"
-	"ambit/provider"
-	"ambit/provider/anthropic"
-	"ambit/provider/openai"
 	"fmt"
 	"math"
 	"os"
@@ -17,6 +9,15 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"ambit/entry"
+	"ambit/internal/conversation"
+	"ambit/internal/pool"
+	"ambit/internal/transcript"
+	"ambit/journal"
+	"ambit/provider"
+	"ambit/provider/anthropic"
+	"ambit/provider/openai"
 )
 
 // recorded is a recording with what is made of it.

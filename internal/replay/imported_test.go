@@ -1,12 +1,6 @@
 package replay_test
 
 import (
-	"ambit"
-	"ambit/internal/conversation"
-	"ambit/internal/replay"
-	"ambit/internal/transcript"
-	"ambit/internal/vfs"
-	"ambit/journal"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,6 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ambit"
+	"ambit/internal/conversation"
+	"ambit/internal/replay"
+	"ambit/internal/transcript"
+	"ambit/internal/vfs"
+	"ambit/journal"
 
 	"github.com/google/go-cmp/cmp"
 )
