@@ -12,7 +12,7 @@ import (
 
 const longTalk = `+0s prompt 60 answer 20 call 500
 +20s answer 20 call 800
-+20s answer 20 call 300
++20s answer 20 call 300 quote=1
 +20s answer 60
 +30s prompt 20 answer 20 call 500
 +20s answer 20 call 400
@@ -21,7 +21,7 @@ const longTalk = `+0s prompt 60 answer 20 call 500
 +20s answer 20 call 300
 +20s answer 80
 +20s prompt 20 answer 20 call 900
-+20s answer 20 call 100
++20s answer 20 call 100 quote=2
 +20s answer 60
 `
 
@@ -32,7 +32,21 @@ func fileOf(t *testing.T, script string) File {
 // TestReport looks at what every report has to hold, whatever was recorded.
 //
 // covers: I-08 part
-func TestReport(t *testing.T) { reports(t, fileOf(t, longTalk)) }
+func TestReport(t *testing.T) {
+	f := fileOf(t, longTalk)
+	reports(t, f)
+	r := Run(f, Options{Policies: []Policy{Comparison()[0], {Name: "newest", KeepLast: 1}, {Name: "window", Window: 3000}}})
+	for i, want := range []Evidence{{2, 2, 0}, {2, 0, 2}, {2, 0, 0}} {
+		if got := r.Policies[i].Evidence.Quotes; got != want {
+			t.Errorf("%s: of quotes %+v, want %+v", r.Policies[i].Policy, got, want)
+		}
+	}
+	for i, want := range []int{0, 2, 2} {
+		if o := r.Policies[i]; o.Recalls != want || (o.RecallCost > 0) != (want > 0) {
+			t.Errorf("%s: %d recalls for $%f, want %d", o.Policy, o.Recalls, o.RecallCost, want)
+		}
+	}
+}
 
 // TestReportOfRecordings looks at the same in real recordings.
 //

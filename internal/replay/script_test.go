@@ -19,10 +19,10 @@ var update = flag.Bool("update", false, "write what testdata wants as it is now"
 
 // made is a conversation that is written down, a request a line:
 //
-//	+30s prompt 20 answer 10 call 300 effort=high model=claude-sonnet-4-5 compacted pruned=2 resumed rewind=3 read=900 write=100
+//	+30s prompt 20 answer 10 call 300 quote=1 effort=high model=claude-sonnet-4-5 compacted pruned=2 resumed rewind=3 read=900 write=100
 //
 // A request comes so long after the one before. The person prompts with so many words, the answer has so many, and calls
-// a tool whose result, which the next request holds, has so many.
+// a tool whose result, which the next request holds, has so many. With quote its argument quotes the result of a turn.
 type made struct {
 	c      *conversation.Conversation
 	result int // message that the next request holds; -1 for none
@@ -60,7 +60,7 @@ func (m *made) request(t *testing.T, fields []string) {
 		turn.New = append(turn.New, m.result)
 		m.result = -1
 	}
-	answer, call := 5, 0
+	answer, call, quoted := 5, 0, ""
 	for i := 1; i < len(fields); i++ {
 		name, value, _ := strings.Cut(fields[i], "=")
 		if value == "" && i+1 < len(fields) {
@@ -77,6 +77,8 @@ func (m *made) request(t *testing.T, fields []string) {
 		case "call":
 			call = number
 			i++
+		case "quote":
+			quoted = m.c.Messages[m.resultOf(number)].Parts[0].Text[:60]
 		case "effort":
 			turn.Effort = value
 		case "model":
@@ -107,7 +109,7 @@ func (m *made) request(t *testing.T, fields []string) {
 	turn.Held, turn.Whole = append(append([]int(nil), held...), turn.New...), append(append([]int(nil), before...), turn.New...)
 	parts := []unit.Part{{Kind: unit.Text, Text: lorem("a", n, answer)}}
 	if call > 0 {
-		parts = append(parts, unit.Part{Kind: unit.Call, ID: fmt.Sprint("c", n+1), Name: "read", Args: []byte(fmt.Sprintf(`{"path":"file%d"}`, n+1))})
+		parts = append(parts, unit.Part{Kind: unit.Call, ID: fmt.Sprint("c", n+1), Name: "read", Args: []byte(fmt.Sprintf(`{"path":"file%d","text":%q}`, n+1, quoted))})
 	}
 	turn.Answer = m.say(unit.Assistant, parts...)
 	if call > 0 {
