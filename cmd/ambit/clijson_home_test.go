@@ -114,11 +114,11 @@ func importedHome(t *testing.T, d *journal.Dir) {
 	if err == nil {
 		_, err = d.Append(ctx, name, &entry.Session{ID: name, Key: "import:a"},
 			&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2", Key: "import:a", Lines: 1, Title: at, SHA256: body.SHA256, Body: &body},
-			&entry.Request{N: 1, Provider: "anthropic", Arrived: time.Unix(1e9, 0), Recorded: at},
+			&entry.Request{N: 1, Provider: "anthropic", Effort: "high", Arrived: time.Unix(1e9, 0), Recorded: at},
 			&entry.Relation{N: 1, Thread: "t1", How: entry.Root, Evidence: "recording"},
 			&entry.Unit{N: 1, Of: entry.PartPruned, Thread: "t1", Results: []string{"c8"}},
 			&entry.Unit{N: 1, Of: entry.PartRecord, Thread: "t1", Role: "assistant", Length: 9, Calls: []string{"c9"}, In: 2, Line: 1},
-			&entry.Response{N: 1, End: entry.EndComplete, Recorded: at})
+			&entry.Response{N: 1, End: entry.EndComplete, AskedMS: 5, Recorded: at})
 	}
 	if err := errors.Join(err, unlock()); err != nil {
 		t.Fatal(err)
