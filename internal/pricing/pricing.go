@@ -40,7 +40,13 @@ func (c Charge) Add(d Charge) Charge {
 
 // Price is what a model's tokens cost, in USD per million. Where writing to the cache is free, a written token costs
 // what any other input costs.
-type Price struct{ Input, Output, Read, Write, WriteHour float64 }
+type Price struct {
+	Input     float64 `json:"input"`
+	Output    float64 `json:"output"`
+	Read      float64 `json:"cache_read"`
+	Write     float64 `json:"cache_write"`
+	WriteHour float64 `json:"cache_write_1h"`
+}
 
 // Of is the price of a request's input in USD.
 func (p Price) Of(c Charge) float64 {

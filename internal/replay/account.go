@@ -70,7 +70,7 @@ func (a *Account) Add(f File) {
 	a.Files++
 	var all []*sizing
 	for _, c := range f.Conversations {
-		all = append(all, sizeUp(c, "", false))
+		all = append(all, f.sizeUp(c, "", false))
 	}
 	list := f.simulate(all)
 	for _, x := range list {

@@ -63,7 +63,7 @@ func (f *File) broken(all []*sizing, list []*sent) Recorded {
 		sum = sum.Add(charge)
 		r.InputCost += x.model.Price.Of(charge)
 		r.Expected += x.charge.Written()
-		if b, ok := x.broke(last, charge); ok {
+		if b, ok := x.broke(last, charge, r.Simulated); ok {
 			r.Breaks = append(r.Breaks, b)
 		}
 	}
@@ -79,20 +79,21 @@ func (x *sent) counted() pricing.Charge {
 }
 
 // broke reports whether a request lost more than a tenth of what the one before it held, by the provider's count, or where
-// there is none by the simulated one. What it lost without a cause that bytes or times show is unexplained.
-func (x *sent) broke(last *sent, charge pricing.Charge) (Break, bool) {
+// there is none by the simulated one; or, as a compaction is meant to, however little is left. What it lost by the provider's
+// count, without a cause that bytes or times show, is unexplained.
+func (x *sent) broke(last *sent, charge pricing.Charge, simulated bool) (Break, bool) {
 	if last == nil {
 		return Break{}, false
 	}
 	had := tokensOf(last.blocks)
-	if last.t.Usage != nil && x.t.Usage != nil {
+	if last.t.Usage != nil && x.t.Usage != nil && !simulated {
 		had = int(last.t.Usage.Input)
 	}
 	lost := min(had, charge.Total()) - charge.Read
 	if x.cause == Compaction {
 		lost = charge.Total() - charge.Read
 	}
-	if x.model.Rules.Match == pricing.Never || had < x.model.Rules.Min || lost < minLost || lost < had/10 {
+	if x.model.Rules.Match == pricing.Never || had < x.model.Rules.Min || lost < minLost || lost < had/10 && x.cause != Compaction {
 		return Break{}, false
 	}
 	b := Break{Turn: x.t.N, Thread: x.c.Thread, At: x.t.At, Cause: x.cause, Rewritten: lost}
@@ -106,7 +107,9 @@ func (x *sent) broke(last *sent, charge pricing.Charge) (Break, bool) {
 	}
 	b.Cost = float64(lost) * (write - p.Read) / 1e6
 	if b.Cause == "" {
-		b.Cause = Unexplained
+		if b.Cause = Unexplained; x.t.Usage == nil || simulated {
+			return Break{}, false // nobody but the simulation says so
+		}
 	}
 	if b.Cause == Idle {
 		b.Idle = int64(x.at.Sub(last.at).Seconds())

@@ -17,7 +17,7 @@ func (j judged) recall() float64    { return float64(j.right) / float64(max(1, j
 func judge(f File) (j judged, simulated, counted int) {
 	var all []*sizing
 	for _, c := range f.Conversations {
-		all = append(all, sizeUp(c, "", false))
+		all = append(all, f.sizeUp(c, "", false))
 	}
 	for _, x := range f.simulate(all) {
 		u := x.t.Usage
@@ -83,7 +83,7 @@ func TestOtherCaches(t *testing.T) {
 	for _, f := range sharedFiles(t, "mini-swe-agent", "codex-rollout") {
 		var all []*sizing
 		for _, c := range f.Conversations {
-			all = append(all, sizeUp(c, "", false))
+			all = append(all, f.sizeUp(c, "", false))
 		}
 		var said, was pricing.Charge
 		for _, x := range f.simulate(all) {

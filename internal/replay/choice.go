@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"ambit/entry"
 	"ambit/internal/conversation"
 	"ambit/internal/pricing"
@@ -161,14 +163,12 @@ func (ch *choice) protect(turn int) {
 	}
 }
 
-// prompts reports whether a person says one of the messages.
+// prompts reports whether a person says one of the messages. What is planted counts as said before.
 func (ch *choice) prompts(messages []int) bool {
-	for _, m := range messages {
-		if ch.s.units[m].Role == unit.User {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(messages, func(m int) bool {
+		u := &ch.s.units[m]
+		return u.Role == unit.User && len(u.Results()) == 0 && !slices.Contains(ch.s.pins, m)
+	})
 }
 
 // refresh begins anew once the conversation has grown to the trigger: on a cold cache at once, on a warm one when the bank

@@ -15,7 +15,7 @@ import (
 
 // Dumped is one file of a dump, under the folder of its recording.
 type Dumped struct {
-	Name string // POLICY/NNNN.json, POLICY/turns.jsonl or counting.json
+	Name string // POLICY/NNNN.json or POLICY/turns.jsonl
 	Data []byte
 }
 

@@ -32,14 +32,18 @@ const (
 
 // needs finds what each turn of a conversation needed: what its calls quote from earlier results, and neither a user said
 // before, nor the agent itself. What it said in a summary counts as said.
-func needs(c *conversation.Conversation) []Need {
-	e := evidence{c: c, pieces: make(map[string][]spot), names: make(map[string][]int), said: make(map[string]bool)}
+func needs(c *conversation.Conversation, units []unit.Unit) []Need {
+	e := evidence{c: c, units: units, pieces: make(map[string][]int), names: make(map[string][]int), said: make(map[string]bool)}
 	var all []Need
 	for i := range c.Turns {
 		t := &c.Turns[i]
+		if unsent(t) {
+			continue
+		}
 		e.upTo(t)
 		if t.Answer >= 0 {
 			all = append(all, e.needs(i)...)
+			e.take(t.Answer, c.Messages[t.Answer].Parts) // all of it was said, whatever is sent of it
 		}
 	}
 	return all
@@ -48,12 +52,14 @@ func needs(c *conversation.Conversation) []Need {
 // evidence is what was said so far, in a form in which quotations are found.
 type evidence struct {
 	c      *conversation.Conversation
+	units  []unit.Unit  // as they are sent
+	sent   map[int]bool // messages that the turn at hand would hold if nothing had been left out
 	taken  []bool
-	pieces map[string][]spot // of results, by stride bytes
-	texts  []result          // results
-	names  map[string][]int  // messages with results, by the names that are in them
-	said   map[string]bool   // names that a user or the agent said
-	other  strings.Builder   // all that a user or the agent said
+	pieces map[string][]int // results, by the pieces of stride bytes that begin at multiples of it
+	texts  []result         // results
+	names  map[string][]int // messages with results, by the names that are in them
+	said   map[string]bool  // names that a user or the agent said
+	other  strings.Builder  // all that a user or the agent said
 }
 
 // result is the text of a result, with the message that holds it.
@@ -62,28 +68,27 @@ type result struct {
 	message int
 }
 
-// spot is a place in a result's text.
-type spot struct{ text, at int }
-
 // upTo takes in what was said before the answer of a turn: all that any policy could show it.
 func (e *evidence) upTo(t *conversation.Turn) {
 	if e.taken == nil {
 		e.taken = make([]bool, len(e.c.Messages))
 	}
 	for _, m := range t.New {
-		e.take(m)
+		e.take(m, e.units[m].Parts)
 	}
+	e.sent = make(map[int]bool, len(t.Whole))
 	for _, m := range t.Whole {
-		e.take(m)
+		e.take(m, e.units[m].Parts)
+		e.sent[m] = true
 	}
 }
 
-func (e *evidence) take(m int) {
+func (e *evidence) take(m int, parts []unit.Part) {
 	if e.taken[m] {
 		return
 	}
 	e.taken[m] = true
-	for _, p := range e.c.Messages[m].Parts {
+	for _, p := range parts {
 		if p.Kind == unit.Result {
 			e.result(m, p.Text)
 			continue
@@ -103,8 +108,8 @@ func (e *evidence) result(m int, text string) {
 	e.texts = append(e.texts, result{text, m})
 	for at := 0; at+stride <= len(text); at += stride {
 		piece := text[at : at+stride]
-		if strings.TrimSpace(piece) != "" && len(e.pieces[piece]) < maxSpots {
-			e.pieces[piece] = append(e.pieces[piece], spot{n, at})
+		if list := e.pieces[piece]; len(list) == 0 || list[len(list)-1] != n {
+			e.pieces[piece] = append(list, n)
 		}
 	}
 	for name := range namesIn(text) {
@@ -113,9 +118,6 @@ func (e *evidence) result(m int, text string) {
 		}
 	}
 }
-
-// maxSpots bounds how many places of one piece are remembered; a piece that is everywhere tells nothing.
-const maxSpots = 4096
 
 // needs are those of one turn.
 func (e *evidence) needs(turn int) []Need {
@@ -142,7 +144,7 @@ func (e *evidence) needs(turn int) []Need {
 			}
 			for name := range namesIn(text) {
 				if !e.said[name] {
-					add(Names, name, e.names[name])
+					add(Names, name, e.named(name))
 				}
 			}
 		}
@@ -152,64 +154,70 @@ func (e *evidence) needs(turn int) []Need {
 }
 
 // quotes are the parts of a line that stand in an earlier result, from left to right, each as long as it can be.
-func (e *evidence) quotes(line string) []string {
-	if utf8.RuneCountInString(line) < minQuote {
-		return nil
-	}
-	type match struct{ from, to int }
-	var found []match
-	for at := 0; at+stride <= len(line); at++ {
-		for _, s := range e.pieces[line[at:at+stride]] {
-			from, to := widen(line, at, e.texts[s.text].text, s.at)
-			if to-from >= minQuote {
-				found = append(found, match{from, to})
+func (e *evidence) quotes(line string) (quotes []string) {
+	for at := 0; at < len(line); {
+		to := ahead(line, at, minQuote)
+		near := e.near(line, at)
+		if to < 0 || !e.held(near, line[at:to]) {
+			at = ahead(line, at, 1)
+			if to < 0 {
+				return quotes
 			}
+			continue
 		}
+		for to < len(line) && e.held(near, line[at:ahead(line, to, 1)]) {
+			to = ahead(line, to, 1)
+		}
+		quotes, at = append(quotes, line[at:to]), to
 	}
-	var quotes []string
-	for begin := 0; ; {
-		best := match{len(line), 0}
-		for _, m := range found {
-			from := max(m.from, begin)
-			if m.to > from && utf8.RuneCountInString(line[from:m.to]) >= minQuote && (from < best.from || from == best.from && m.to > best.to) {
-				best = match{from, m.to}
-			}
-		}
-		if best.to == 0 {
-			return quotes
-		}
-		quotes, begin = append(quotes, line[best.from:best.to]), best.to
-	}
+	return quotes
 }
 
-// widen goes both ways from where a line and a text are the same, as far as they are, and not over the text's lines or
-// through a character.
-func widen(line string, at int, text string, there int) (from, to int) {
-	from, to = at, at+stride
-	for from > 0 && there > 0 && line[from-1] == text[there-1] && text[there-1] != '\n' {
-		from, there = from-1, there-1
+// ahead is the place so many characters behind another, -1 where there are not so many.
+func ahead(line string, at, characters int) int {
+	for ; characters > 0; characters-- {
+		if at >= len(line) {
+			return -1
+		}
+		_, n := utf8.DecodeRuneInString(line[at:])
+		at += n
 	}
-	if strings.Contains(line[at:at+stride], "\n") {
-		return 0, 0
+	return at
+}
+
+// near are the results that may hold what begins at a place of a line: of a text of minQuote characters that a result holds,
+// one of the pieces that begin in its first stride bytes is one of those that were kept.
+func (e *evidence) near(line string, at int) (near []int) {
+	for i := at; i < at+stride && i+stride <= len(line); i++ {
+		for _, n := range e.pieces[line[i:i+stride]] {
+			if e.sent[e.texts[n].message] && !slices.Contains(near, n) {
+				near = append(near, n)
+			}
+		}
 	}
-	there += to - from
-	for to < len(line) && there < len(text) && line[to] == text[there] {
-		to, there = to+1, there+1
-	}
-	for from < to && !utf8.RuneStart(line[from]) {
-		from++
-	}
-	for to < len(line) && to > from && !utf8.RuneStart(line[to]) {
-		to--
-	}
-	return from, to
+	return near
+}
+
+// held reports whether one of some results holds a text.
+func (e *evidence) held(results []int, text string) bool {
+	return slices.ContainsFunc(results, func(n int) bool { return strings.Contains(e.texts[n].text, text) })
 }
 
 // holding are the messages with results that hold a text.
 func (e *evidence) holding(text string) (from []int) {
 	for _, r := range e.texts {
-		if (len(from) == 0 || from[len(from)-1] != r.message) && strings.Contains(r.text, text) {
+		if e.sent[r.message] && (len(from) == 0 || from[len(from)-1] != r.message) && strings.Contains(r.text, text) {
 			from = append(from, r.message)
+		}
+	}
+	return from
+}
+
+// named are the messages with results that hold a name.
+func (e *evidence) named(name string) (from []int) {
+	for _, m := range e.names[name] {
+		if e.sent[m] {
+			from = append(from, m)
 		}
 	}
 	return from

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ambit/entry"
 	"ambit/internal/conversation"
 	"ambit/unit"
 
@@ -21,7 +22,7 @@ func talkOf(steps ...[4]string) *conversation.Conversation {
 	}
 	var whole []int
 	for i, s := range steps {
-		t := conversation.Turn{N: i + 1, Parent: i - 1}
+		t := conversation.Turn{N: i + 1, Parent: i - 1, End: entry.EndComplete}
 		if s[0] != "" {
 			t.New = append(t.New, say(unit.User, unit.Part{Kind: unit.Text, Text: s[0]}))
 		}
@@ -58,6 +59,7 @@ func TestNeeds(t *testing.T) {
 		{"the agent said it before", line40, "", "I write " + line40, line40, nil},
 		{"characters that are not ASCII", "größer: " + strings.Repeat("ü", 40), "", "", strings.Repeat("ü", 40), []string{"quotes " + strings.Repeat("ü", 40)}},
 		{"39 of them", strings.Repeat("ü", 39), "", "", strings.Repeat("ü", 39), nil},
+		{"more spaces than pieces show", "elevenchars\nBranch:                      opts.Branch,", "", "", "Branch:                      opts.Branch,", []string{"names opts.Branch", "quotes Branch:                      opts.Branch,"}},
 		{"a path", "found in internal/replay/run.go:12", "", "", "cat internal/replay/run.go", []string{"names internal/replay/run.go"}},
 		{"a symbol and a word", "func parseHeader() { something }", "", "", "parseHeader something", []string{"names parseHeader"}},
 		{"a short name", "func do_it()", "", "", "do_it", nil},
@@ -68,7 +70,7 @@ func TestNeeds(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := talkOf([4]string{"go", "", "reading", "x"}, [4]string{test.user, test.result, test.answer, "y"}, [4]string{"now", "", "", test.quotes})
 			var got []string
-			for _, n := range needs(c) {
+			for _, n := range needs(c, unitsOf(c)) {
 				if n.Turn == 2 {
 					got = append(got, n.Kind+" "+n.Text)
 				}
@@ -82,10 +84,10 @@ func TestNeeds(t *testing.T) {
 
 // TestQuotesLaw compares the search by pieces with one that tries every place: from left to right, as long as it can be.
 func TestQuotesLaw(t *testing.T) {
-	words := rapid.SampledFrom([]string{"abcdefghij", "klmnopqrst", " ", "ü", "0123456789", "uvwxyzABCD", "é", "\n", "=-=-=-=-=-"})
+	words := rapid.SampledFrom([]string{"abcdefghij", "klmnopqrst", " ", "ü", "0123456789", "uvwxyzABCD", "é", "\n", "=-=-=-=-=-", strings.Repeat(" ", 23)})
 	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(words, 0, 24).Draw(t, "words"), "") })
 	rapid.Check(t, func(t *rapid.T) {
-		e := evidence{pieces: make(map[string][]spot), names: make(map[string][]int)}
+		e := evidence{pieces: make(map[string][]int), names: make(map[string][]int), sent: map[int]bool{0: true, 1: true, 2: true}}
 		results := rapid.SliceOfN(text, 1, 3).Draw(t, "results")
 		for i, r := range results {
 			e.result(i, r)
@@ -141,4 +143,12 @@ func TestRepair(t *testing.T) {
 			t.Fatalf("%d parts are repaired once more", again)
 		}
 	})
+}
+
+// unitsOf are the messages of a conversation as they were said.
+func unitsOf(c *conversation.Conversation) (units []unit.Unit) {
+	for i := range c.Messages {
+		units = append(units, c.Messages[i].Unit)
+	}
+	return units
 }

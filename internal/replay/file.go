@@ -82,7 +82,7 @@ func (f *File) lacks() {
 		}
 	}
 	f.lack(turns, times, "times: gaps between requests are taken as "+noGap.String())
-	f.lack(turns, models, "models: the prices of "+noModel+" are taken")
+	f.lack(turns, models, "models: the prices of "+f.usual()+" are taken")
 	f.lack(turns, usages, "usage: tokens are estimated by default weights, and what the recorded requests cost is simulated")
 	if missing > 0 {
 		f.Lacks = append(f.Lacks, plural(missing, "message")+" that cannot be read")
@@ -99,11 +99,21 @@ func (f *File) lack(turns, have int, what string) {
 	}
 }
 
-// What is taken where a recording does not say.
-const (
-	noGap   = 20 * time.Second
-	noModel = "claude-sonnet-4-5"
-)
+// noGap is between requests of a recording without times.
+const noGap = 20 * time.Second
+
+// usual is the model that is taken where a recording names none: one that its program is used with.
+func (f *File) usual() string {
+	switch f.Format {
+	case transcript.GeminiCLI:
+		return "gemini-2.5-pro"
+	case transcript.Codex, transcript.OpenAI:
+		return "gpt-5"
+	case transcript.MiniSWE:
+		return "deepseek-chat"
+	}
+	return "claude-sonnet-4-5"
+}
 
 func one(is bool) int {
 	if is {

@@ -49,7 +49,7 @@ func Comparison() []Policy {
 	}
 }
 
-// Names are the names of policies.
+// policyNames are the names of policies.
 func policyNames(list []Policy) string {
 	var names []string
 	for _, p := range list {

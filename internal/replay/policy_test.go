@@ -17,7 +17,7 @@ func TestPolicies(t *testing.T) {
 	scripts(t, "policies.txt", func(t *testing.T, given string) string {
 		first, script, _ := strings.Cut(given, "\n")
 		p := policyOf(t, first)
-		s := sizeUp(makeConversation(t, script), "", false)
+		s := new(File).sizeUp(makeConversation(t, script), "", false)
 		floor := run(s, Comparison()[0], make([][]Need, len(s.c.Turns)), nil)
 		c := run(s, p, make([][]Need, len(s.c.Turns)), s.account(floor))
 		var b strings.Builder

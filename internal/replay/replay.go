@@ -88,7 +88,7 @@ func Run(f File, o Options) *Report {
 	}
 	r := &Report{Path: f.Path, Format: f.Format, Limited: []string{}, Lacks: append([]string{}, f.Lacks...)}
 	for i, c := range f.Conversations {
-		r.sizings = append(r.sizings, sizeUp(c, o.Prices, i == 0))
+		r.sizings = append(r.sizings, f.sizeUp(c, o.Prices, i == 0))
 	}
 	r.courses = make([][]course, len(o.Policies))
 	repaired := 0
@@ -123,6 +123,7 @@ func Run(f File, o Options) *Report {
 		}
 		r.Counting = append(r.Counting, Counting{s.c.Thread, len(s.c.Turns), s.sizes.Scale, s.sizes.Learned, s.sizes.Head, string(s.sizes.Model.Name)})
 		repaired += s.repaired
+		r.Lacks = append(r.Lacks, s.lacks()...)
 	}
 	if repaired > 0 {
 		r.Lacks = append(r.Lacks, plural(repaired, "unpaired part")+" of tool exchanges: calls without results are left out, results without calls are text")
@@ -137,7 +138,7 @@ func Run(f File, o Options) *Report {
 // byTurn are the needs of a conversation by turn.
 func byTurn(s *sizing) [][]Need {
 	list := make([][]Need, len(s.c.Turns))
-	for _, n := range needs(s.c) {
+	for _, n := range needs(s.c, s.units) {
 		list[n.Turn] = append(list[n.Turn], n)
 	}
 	return list

@@ -141,7 +141,7 @@ func TestFigures(t *testing.T) {
 func TestBreaks(t *testing.T) {
 	scripts(t, "breaks.txt", func(t *testing.T, given string) string {
 		f := fileOf(t, given)
-		r := f.recorded([]*sizing{sizeUp(f.Conversations[0], "", false)})
+		r := f.recorded([]*sizing{f.sizeUp(f.Conversations[0], "", false)})
 		var b strings.Builder
 		for _, x := range r.Breaks {
 			row, err := json.Marshal(struct {

@@ -55,11 +55,12 @@ type Recall struct {
 	Cost    float64
 }
 
-// What a recall takes besides what was needed: the tokens of its call, and how much one read gives, in bytes. The second
-// is the default limit of ambit read.
+// What a recall takes besides what was needed: the tokens of its call, and how much of a result one read gives, in bytes. An
+// answer of ambit read has at most 64 KiB as JSON; half of that is left where a text has much to escape, or another result
+// stands beside it.
 const (
 	recallOutput = 100
-	ReadLimit    = index.MaxOutputBytes
+	ReadLimit    = index.MaxOutputBytes / 2
 )
 
 // course is one policy over one conversation.
@@ -97,7 +98,7 @@ func run(s *sizing, p Policy, needed [][]Need, account []float64) course {
 		}
 		step.Charge = cache.Send(pricing.Request{Model: model, At: at, Blocks: step.blocks})
 		step.weigh(s, ch, needed[i], i)
-		ch.spent.Spend(model.Price.Of(step.Charge))
+		ch.spent.Spend(step.cost() - model.Price.OfOutput(step.Output))
 		r.steps = append(r.steps, step)
 		if last = &r.steps[len(r.steps)-1]; len(r.steps) > 1 {
 			r.steps[len(r.steps)-2].blocks = nil // only the newest are compared with
@@ -151,6 +152,11 @@ func (step *Step) mark(last *Step, life time.Duration) {
 		if n > 0 && n < len(step.shapes) {
 			step.marks = append(step.marks, n-1)
 		}
+		for _, m := range last.marks { // where an entry is sure to be
+			if m < n-1 && len(step.marks) < maxMarks-1 {
+				step.marks = append(step.marks, m)
+			}
+		}
 		both := shared(last.blocks, step.blocks)
 		step.Kept, step.Before = tokensOf(step.blocks[:both]), last.tokens()
 	}
@@ -165,6 +171,9 @@ func (step *Step) mark(last *Step, life time.Duration) {
 		step.blocks[end[i]].Mark = life
 	}
 }
+
+// maxMarks is how many markers a request may have, the head's included.
+const maxMarks = 4
 
 // life is for how long the client asks that its prompts be kept.
 func (s *sizing) life() time.Duration {

@@ -17,7 +17,7 @@ type Sizes struct {
 	Model   token.Model
 	Scale   float64
 	Head    int // tokens of each request beside its messages: tools, system text and what the client puts before the first message
-	Before  int // tokens that the first requests had besides, which were said before the recording begins
+	Before  int // tokens that the first request had besides, which were said before the recording begins; no policy sends them
 	Learned int // requests from which Scale was learned; 0 where the default stands
 }
 
@@ -61,8 +61,9 @@ func sizes(c *conversation.Conversation, model string) Sizes {
 // minLearned is from how many requests on their ratio says more than the default.
 const minLearned = 5
 
-// head is what the provider counted beside the messages: the median over the requests between two compactions, and of
-// these medians the least. What the first is above that was said before the recording begins.
+// head is what the provider counted beside the messages: the median over the first requests, behind each compaction anew,
+// and of these medians the least. What the first is above that was said before the recording begins; so is what is too
+// much for a head, of which usualHead is then taken.
 func head(c *conversation.Conversation, messages func(*conversation.Turn) int) (head, before int) {
 	var medians, rest []int
 	flush := func() {
@@ -72,12 +73,15 @@ func head(c *conversation.Conversation, messages func(*conversation.Turn) int) (
 		}
 		rest = nil
 	}
+	trimmed := false // results were taken out, so that what is held cannot be told from what was said
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		if t.How == entry.ClientCompaction {
+		if t.How == entry.ClientCompaction || t.Edited {
 			flush()
+			trimmed = false
 		}
-		if t.Usage != nil && t.Usage.Input > 0 {
+		trimmed = trimmed || len(t.Pruned) > 0
+		if t.Usage != nil && t.Usage.Input > 0 && !trimmed && len(rest) < firstRequests {
 			rest = append(rest, int(t.Usage.Input)-messages(t))
 		}
 	}
@@ -85,9 +89,17 @@ func head(c *conversation.Conversation, messages func(*conversation.Turn) int) (
 	if len(medians) == 0 {
 		return 0, 0
 	}
-	head = slices.Min(medians)
-	return head, medians[0] - head
+	if head = slices.Min(medians); head > maxHead {
+		head = usualHead
+	}
+	return head, max(0, medians[0]-head)
 }
+
+const (
+	firstRequests = 5       // that the head is taken from, before what the messages leave out has grown
+	maxHead       = 100_000 // tokens: the largest that users report, of tools alone, are 67,000 to 99,000
+	usualHead     = 40_000  // tokens, of Claude Code with some tools of its user's own
+)
 
 // weigh is the estimate of a part by default weights, in tokens.
 func (s *Sizes) weigh(p unit.Part) (n int) {
@@ -119,8 +131,7 @@ func words(p unit.Part) []string {
 	return nil
 }
 
-// leaves are the strings of a JSON value, decoded, and the names of its members, in order. Of text that is no JSON it is
-// that text.
+// leaves are the strings of a JSON value, decoded, and the names of its members, in order.
 func leaves(v provider.JSON) (texts []string) {
 	switch v.Kind() {
 	case '{':

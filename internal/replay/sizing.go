@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -23,12 +24,13 @@ type sizing struct {
 	repaired int   // parts that were left out or shown as text, because they broke the conversation
 	prices   string
 	named    string // the newest model that the recording names
+	usual    string // the one that is taken where it names none
 }
 
-// sizeUp counts a conversation, with pins planted in it or not. Prices are those of a model by name; without one, of each
-// request's own model.
-func sizeUp(c *conversation.Conversation, prices string, plant bool) *sizing {
-	s := &sizing{c: c, prices: prices}
+// sizeUp counts a conversation of a file, with pins planted in it or not. Prices are those of a model by name; without one,
+// of each request's own model.
+func (f *File) sizeUp(c *conversation.Conversation, prices string, plant bool) *sizing {
+	s := &sizing{c: c, prices: prices, usual: f.usual()}
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		if t.Usage != nil {
@@ -39,7 +41,7 @@ func sizeUp(c *conversation.Conversation, prices string, plant bool) *sizing {
 			s.named = t.Model
 		}
 	}
-	s.sizes = sizes(c, s.named)
+	s.sizes = sizes(c, cmp.Or(s.named, s.usual))
 	s.lay(plant)
 	s.shapes = shapesOf(s.units, &s.sizes)
 	return s
@@ -113,7 +115,7 @@ func (s *sizing) goesOn(turn, from int) bool {
 
 // model is the one whose prices and rules are taken for a request.
 func (s *sizing) model(name string, at time.Time) pricing.Model {
-	for _, n := range []string{s.prices, name, s.named, noModel} {
+	for _, n := range []string{s.prices, name, s.named, s.usual} {
 		if m, ok := pricing.Lookup(n, at); ok && n != "" {
 			if s.counted > m.Window {
 				m.Window = max(m.Window, m.LongWindow)
@@ -125,3 +127,17 @@ func (s *sizing) model(name string, at time.Time) pricing.Model {
 }
 
 func numbered(id string, n int) string { return id + "#" + strconv.Itoa(n) }
+
+// lacks says what of the counted requests the figures leave out.
+func (s *sizing) lacks() (texts []string) {
+	if s.sizes.Before >= minBefore {
+		texts = append(texts, "no text of "+strconv.Itoa(s.sizes.Before)+" tokens that its first request held, of what was said before: no policy sends them")
+	}
+	if m, ok := pricing.Lookup(s.named, time.Time{}); ok && s.counted > m.Window && s.prices == "" {
+		texts = append(texts, "requests beyond "+strconv.Itoa(m.Window)+" tokens, for which some providers charge more: they are priced as all others")
+	}
+	return texts
+}
+
+// minBefore is from how many tokens on it is said that they are left out.
+const minBefore = 5000

@@ -119,7 +119,7 @@ func (m Model) uncounted(c Content) float64 {
 	w := m.Weights
 	sum := w.Message*float64(c.Messages) + w.Call*float64(c.Calls) + w.Result*float64(c.Results)
 	for i, n := range c.Text {
-		sum += w.Text[i] * float64(n)
+		sum += float64(w.Text[i] * float64(n)) // rounded each, so that every machine counts alike
 	}
 	return sum
 }

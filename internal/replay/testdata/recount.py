@@ -2,7 +2,7 @@
 It prints where it comes to something else than the dump, or than the output of --json, and exits 1 if it does."""
 import collections, datetime, json, os, re, sys
 
-READ_LIMIT, RECALL_OUTPUT, PINS, QUOTE, PIECE, MAX_SHOWN, PIN, BEGIN = 64 << 10, 100, 5, 40, 20, 20, "Pinned rule ", "(The recording begins here.)"
+READ_LIMIT, RECALL_OUTPUT, PINS, QUOTE, PIECE, MAX_SHOWN, PIN, BEGIN = 32 << 10, 100, 5, 40, 20, 20, "Pinned rule ", "(The recording begins here.)"
 PLACEHOLDER = re.compile(r"\[result of .* left out: \d+ bytes, recall (\S+)\]", re.S)
 WHITE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 Block = collections.namedtuple("Block", "role kind id mark said key")  # of a body; None stands for what is sent before its messages
@@ -44,7 +44,7 @@ def names(text):
 class Evidence:  # what was said in a conversation so far
     def __init__(self): self.results, self.pieces, self.named, self.used, self.said, self.taken, self.answered = [], {}, {}, [], set(), set(), []
     def take(self, blocks, said):
-        new = [b for b in blocks if b.key not in self.taken and not (b.kind == "text" and b.said[0].startswith((PIN, BEGIN)))]
+        self.request, new = {b.key for b in blocks}, [b for b in blocks if b.key not in self.taken and not (b.kind == "text" and b.said[0].startswith((PIN, BEGIN)))]
         self.taken.update(b.key for b in new)
         said = said + [text for b in new if b.kind != "tool_result" for text in b.said]
         self.used += said
@@ -53,10 +53,11 @@ class Evidence:  # what was said in a conversation so far
             for x in {text[i:i + PIECE] for i in range(0, len(text), PIECE)}: self.pieces.setdefault(x, []).append(len(self.results))
             for x in names(text): self.named.setdefault(x, []).append(len(self.results))
             self.results.append((id, text, key))
+    def sent(self, results): return [n for n in results if self.results[n][2] in self.request]
     def quotes(self, line):
         where, at = [self.pieces.get(line[i:i + PIECE], ()) for i in range(len(line))], 0
         while at + QUOTE <= len(line):
-            near = set().union(*where[at:at + PIECE])  # in a text that holds so much of the line, one of its pieces begins there
+            near = self.sent(set().union(*where[at:at + PIECE]))  # in a text that holds so much of the line, one of its pieces begins there
             held = lambda to: any(line[at:to] in self.results[n][1] for n in near)
             if near and held(at + QUOTE):
                 to = next((to for to in range(at + QUOTE, len(line)) if not held(to + 1)), len(line))
@@ -68,8 +69,8 @@ class Evidence:  # what was said in a conversation so far
         for text in (s for p in answer if p["type"] == "tool_use" for s in leaves(p.get("input"))):
             for quote in (q for line in text.split("\n") for q in self.quotes(line.strip(WHITE))):
                 if quote not in found and not any(quote in s for s in self.used):
-                    found[quote] = "quotes", [n for n, r in enumerate(self.results) if quote in r[1]]
-            found = {name: ("names", list(self.named[name])) for name in names(text) - self.said if name in self.named} | found
+                    found[quote] = "quotes", self.sent(n for n, r in enumerate(self.results) if quote in r[1])
+            found = {x: ("names", held) for x in names(text) - self.said if (held := self.sent(self.named.get(x, ())))} | found
         return found
 
 class Cache:  # what a provider holds of one conversation; times in nanoseconds
@@ -109,7 +110,7 @@ class Cache:  # what a provider holds of one conversation; times in nanoseconds
         for i in [found] * (found >= 0) + marks: self.put(self.kept, i, min(life, own) if i <= found else life)
         return read, self.totals[marks[-1]] - read if marks and marks[-1] > found else 0
 def usd(price, fresh, read=0, write=0, hour=0, output=0):
-    return sum(n * price[k] for n, k in ((fresh, "Input"), (read, "Read"), (write, "Write"), (hour, "WriteHour"), (output, "Output"))) * 1e-6
+    return sum(n * price[k] for n, k in ((fresh, "input"), (read, "cache_read"), (write, "cache_write"), (hour, "cache_write_1h"), (output, "output"))) * 1e-6
 
 class Recount:
     def __init__(self, folder): self.folder, self.turns, self.blind, self.differences = folder, 0, 0, []
@@ -134,9 +135,9 @@ class Recount:
                 rows[policy] += [got | more | {"lost": got["pins"] - got["pins_held"]}] * got["compared"]
         return rows
     def charge(self, line, blocks, cache, before):
-        sizes, price = self.sizes.setdefault(line["thread"], {None: line["counting"]["head_tokens"]}), line["usd_per_million_tokens"]
+        sizes, price = self.sizes.setdefault(line["thread"], {}), line["usd_per_million_tokens"]
         sizes |= {b.key: tokens(line["counting"], b.kind, b.said) for b in blocks if b.key not in sizes}
-        sizes = [sizes[None]] + [sizes[b.key] for b in blocks]
+        sizes = [line["counting"]["head_tokens"]] + [sizes[b.key] for b in blocks]
         second, rest, zone = re.fullmatch(r"(.{19})(?:\.(\d+))?(Z|[+-].*)", line["time"]).groups("")
         now = int(datetime.datetime.fromisoformat(second + zone.replace("Z", "+00:00")).timestamp()) * 10**9 + int(rest.ljust(9, "0"))
         hour = line["head_mark"] == "1h" and line["rules"]["life_1h_seconds"] > 0
@@ -148,14 +149,13 @@ class Recount:
                  "cache_write_1h_tokens": parts[1], "input_cost_usd": usd(price, fresh, read, *parts)},
                 {"kept": kept, "before": last, "output_tokens": line["output_tokens"], "output_usd": usd(price, 0, output=line["output_tokens"])})
     def show(self, line, blocks, whole, context):  # what was needed, and what of it the request shows
-        t, had, at, e = (t := line["thread"]), {b.key for b in blocks}, (t, line["n"]), self.evidence.setdefault(t, Evidence())
+        had, at, e = {b.key for b in blocks}, (t := line["thread"], line["n"]), self.evidence.setdefault(t, Evidence())
         if whole:
             e.take(blocks, line["said"] + e.answered)
             e.answered = [s for p in line["answer"] for s in leaves([p.get("text"), p.get("name"), p.get("input")])]
             self.floor[at] = e.needs(line["answer"]), had, [b.key for b in blocks if b.kind == "text" and b.said[0].startswith(PIN)]
-        elif at not in self.floor:
-            self.blind += 1
-            return {k: line[k] for k in ("quotes", "names", "recalls", "pins", "pins_held")}
+        self.blind += at not in self.floor
+        if at not in self.floor: return {k: line[k] for k in ("quotes", "names", "recalls", "pins", "pins_held")}
         needs, all, pins = self.floor[at]
         out = {b.id: m[1] for b in blocks if b.kind == "tool_result" and b.key not in all and (m := PLACEHOLDER.fullmatch(b.said[0]))}
         self.refs |= {(t, id): ref for id, ref in out.items()}
