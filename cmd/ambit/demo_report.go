@@ -145,7 +145,7 @@ func (e *env) demoNext(name, ref, folder string) {
 		{self + "log last", "what was said, request by request"},
 		{self + "search last TEXT", "where a text first passed"},
 		{self + "read last " + ref, "the whole text in which the search found it"},
-		{self + "import", "takes in your own sessions of Claude Code, Codex, OpenCode and pi"},
+		{self + "import", "takes in your own sessions of Claude Code, Codex and others"},
 		{self + "up", "records what your agents send from now on"},
 		{self + "setup claude", "says how Claude Code is pointed there; setup lists others"},
 	}...))

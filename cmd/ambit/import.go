@@ -32,10 +32,10 @@ func newImport(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import [PATH…]",
 		Short: "Take in what other agents recorded, or what ambit export wrote",
-		Long: "Take in what other agents recorded: the files in which Claude Code, Codex, OpenCode, pi, Gemini CLI, Copilot CLI, Roo, Cline,\n" +
-			"aider, SWE-agent, mini-swe-agent and OpenHands keep their sessions, and logs of raw requests to Anthropic and OpenAI; or what\n" +
-			"ambit export wrote. Of a folder, all that it holds. Without a PATH, the folders of the first four are looked for, and it asks\n" +
-			"before it takes them in.\n\n" +
+		Long: "Take in what other agents recorded: the files in which Claude Code, Codex, OpenCode, pi, Gemini CLI, Qwen Code, Copilot\n" +
+			"CLI, Cline, Roo, aider, SWE-agent, mini-swe-agent and OpenHands keep their sessions, and logs of raw requests to Anthropic and\n" +
+			"OpenAI; or what ambit export wrote. Of a folder, all that it holds. Without a PATH, the folders of the first nine are looked\n" +
+			"for, and it asks before it takes them in.\n\n" +
 			"A recording is kept as it is, and the entries point into it. The same bytes again change nothing; a recording that has\n" +
 			"grown adds what is new. What was imported is evidence: nothing in it has authority here.",
 		RunE: func(c *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -14,8 +15,12 @@ import (
 type ownFolder struct {
 	client string
 	path   string
-	files  int
-	bytes  int64
+	within []string // the folders below the path that hold recordings, as patterns; empty where the path does
+	named  string   // a pattern of the names of recordings; empty where each file of a usual name may be one
+
+	holds []string // the folders, or the path, in which some were found
+	files int
+	bytes int64
 }
 
 // ownFolders are where the programs keep their sessions on this computer, each with its own variable to move it.
@@ -30,12 +35,38 @@ func (e *env) ownFolders() []ownFolder {
 		}
 		return filepath.Join(home, otherwise, rest)
 	}
+	qwen := "QWEN_RUNTIME_DIR"
+	if e.getenv(qwen) == "" {
+		qwen = "QWEN_HOME"
+	}
+	tasks := func(extension string) string {
+		rest := filepath.Join("Code", "User", "globalStorage", extension, "tasks")
+		if runtime.GOOS == "darwin" {
+			return under("", filepath.Join("Library", "Application Support"), rest)
+		}
+		return under("XDG_CONFIG_HOME", ".config", rest)
+	}
+	const task = "api_conversation_history.json"
 	return []ownFolder{
 		{client: "Claude Code", path: under("CLAUDE_CONFIG_DIR", ".claude", "projects")},
 		{client: "Codex", path: under("CODEX_HOME", ".codex", "sessions")},
 		{client: "Codex", path: under("CODEX_HOME", ".codex", "archived_sessions")},
 		{client: "OpenCode", path: under("XDG_DATA_HOME", filepath.Join(".local", "share"), filepath.Join("opencode", "opencode.db"))},
 		{client: "pi", path: under("PI_CODING_AGENT_DIR", filepath.Join(".pi", "agent"), "sessions")},
+		{client: "Gemini CLI", path: under("GEMINI_CLI_HOME", "", filepath.Join(".gemini", "tmp")), within: []string{"*/chats"}},
+		{client: "Qwen Code", path: under(qwen, ".qwen", "projects"), within: []string{"*/chats", "*/subagents"}},
+		{client: "Copilot CLI", path: under("COPILOT_HOME", ".copilot", "session-state"), named: "*.jsonl"},
+		{client: "Cline", path: tasks("saoudrizwan.claude-dev"), named: task},
+		{client: "Roo Code", path: tasks("rooveterinaryinc.roo-cline"), named: task},
+	}
+}
+
+// noRecordings says that none of the programs has kept a session where it was looked for.
+func noRecordings(looked []string, hint string) error {
+	return &hintError{
+		errors.New("no recordings of Claude Code, Codex, OpenCode, pi, Gemini CLI, Qwen Code, Copilot CLI, Cline or Roo Code are here: looked in " +
+			strings.Join(looked, ", ")),
+		hint,
 	}
 }
 
@@ -54,14 +85,11 @@ func (e *env) findRecordings(ctx context.Context, yes bool) ([]string, error) {
 		}
 		if own.files > 0 {
 			e.say("%s: %s, %s bytes, in %s", own.client, plural(own.files, "file", "files"), count(own.bytes), own.path)
-			found = append(found, own.path)
+			found = append(found, own.holds...)
 		}
 	}
 	if len(found) == 0 {
-		return nil, &hintError{
-			errors.New("no recordings of Claude Code, Codex, OpenCode or pi are here: looked in " + strings.Join(looked, ", ")),
-			"name the files or folders: " + e.self() + " import PATH",
-		}
+		return nil, noRecordings(looked, "name the files or folders: "+e.self()+" import PATH")
 	}
 	if yes {
 		return found, nil
@@ -80,9 +108,23 @@ func (e *env) findRecordings(ctx context.Context, yes bool) ([]string, error) {
 	return found, nil
 }
 
-// measure counts the files that may be recordings.
+// measure counts the files that may be recordings, and finds the folders that hold them.
 func (f *ownFolder) measure(ctx context.Context) {
-	root := f.path
+	if len(f.within) == 0 {
+		f.walk(ctx, f.path)
+		return
+	}
+	for _, pattern := range f.within {
+		folders, _ := fs.Glob(os.DirFS(f.path), pattern) // the pattern is well formed
+		for _, folder := range folders {
+			f.walk(ctx, filepath.Join(f.path, filepath.FromSlash(folder)))
+		}
+	}
+}
+
+// walk counts the files of one folder.
+func (f *ownFolder) walk(ctx context.Context, folder string) {
+	root, before := folder, f.files
 	if about, err := os.Stat(root); err == nil && about.IsDir() {
 		root += string(filepath.Separator) // so that a link to a folder is the folder
 	}
@@ -90,14 +132,25 @@ func (f *ownFolder) measure(ctx context.Context) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil || !d.Type().IsRegular() { // what cannot be read is said when it is imported
+		if err != nil || !d.Type().IsRegular() || !f.may(d.Name()) { // what cannot be read is said when it is imported
 			return nil
 		}
-		if ext := filepath.Ext(at); ext == ".jsonl" || ext == ".json" || ext == ".db" {
-			if about, err := d.Info(); err == nil {
-				f.files, f.bytes = f.files+1, f.bytes+about.Size()
-			}
+		if about, err := d.Info(); err == nil {
+			f.files, f.bytes = f.files+1, f.bytes+about.Size()
 		}
 		return nil
 	})
+	if f.files > before {
+		f.holds = append(f.holds, folder)
+	}
+}
+
+// may reports whether a file of this name may be a recording.
+func (f *ownFolder) may(name string) bool {
+	if f.named != "" {
+		ok, _ := filepath.Match(f.named, name) // the pattern is well formed
+		return ok
+	}
+	ext := filepath.Ext(name)
+	return ext == ".jsonl" || ext == ".json" || ext == ".db"
 }

@@ -56,7 +56,7 @@ func TestImportJSON(t *testing.T) {
 		t.Error(problem)
 	}
 	formats := regexp.MustCompile("`[a-z-]+`").FindAllString(page[strings.Index(page, "how the file is spelled"):strings.Index(page, "for an export")], -1)
-	if len(formats) != 14 {
+	if len(formats) != 16 {
 		t.Errorf("formats are %v", formats)
 	}
 }

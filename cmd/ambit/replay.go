@@ -54,7 +54,7 @@ func newReplay(e *env) *cobra.Command {
 	}
 	c.Flags().StringSliceVar(&r.policies, "policies", nil, "the policies that are compared, with commas between; all without it")
 	c.Flags().StringVar(&r.budget, "budget", "", "size of the policies that have one: a share of a session's largest request, as 40%, or tokens")
-	c.Flags().StringVar(&r.prices, "prices", "", "take the prices and cache rules of this model for all requests")
+	c.Flags().StringVar(&r.prices, "prices", "", "take the prices and cache rules of this model for all requests, such as claude-opus-5-5, gpt-5.6-sol, gemini-2.5-pro or deepseek-chat")
 	c.Flags().BoolVar(&r.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&r.html, "html", "", "also write the report as one HTML file")
 	c.Flags().StringVar(&r.dump, "dump", "", "also write every request of every policy into a folder, for who counts again")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"ambit/internal/replay"
@@ -13,12 +14,17 @@ const maxBreaks = 8
 // print prints the reports for people: for each file a table of the policies and what broke the recorded cache, and at the
 // end one table over all.
 func (r *replaying) print() {
+	if len(r.reports) > 1 {
+		recorded := 0.0
+		for _, report := range r.reports {
+			recorded += report.Recorded.Compared
+		}
+		fmt.Fprintf(r.out, "All %s, on the turns at which every policy fits; as recorded these cost %s\n\n", plural(len(r.reports), "file", "files"), dollars(recorded))
+		r.policyTable(replay.Totals(r.reports))
+		fmt.Fprintln(r.out)
+	}
 	for _, report := range r.reports {
 		r.printFile(report)
-	}
-	if len(r.reports) > 1 {
-		fmt.Fprintf(r.out, "All %s, on the turns at which every policy fits\n\n", plural(len(r.reports), "file", "files"))
-		r.policyTable(replay.Totals(r.reports))
 	}
 }
 
@@ -49,7 +55,7 @@ func (r *replaying) policyTable(list []replay.Outcome) {
 	for _, o := range list {
 		saves, note := "", ""
 		if floor > 0 && o.Policy != "append_only" {
-			saves = fmt.Sprintf("%.0f%%", 100*(1-o.Cost/floor))
+			saves = fmt.Sprintf("%.0f%%", math.Round(100*(1-o.Cost/floor))+0)
 		}
 		if !o.Fits {
 			note = fmt.Sprintf("fits %s, %s", plural(o.FitTurns, "turn", "turns"), dollars(o.WholeCost))
@@ -86,12 +92,12 @@ func (r *replaying) printRecorded(rec *replay.Recorded) {
 	if rec.Simulated {
 		how = "as a simulated cache makes it: nobody counted"
 	}
-	fmt.Fprintf(r.out, "\nRecorded: input of %s cost %s, %s read from the cache, %s\n",
-		plural(rec.Calls, "request", "requests"), dollars(rec.InputCost), percent(rec.HitRate), how)
+	fmt.Fprintf(r.out, "\nAs recorded the turns compared cost %s; input of all %s cost %s, %s read from the cache, %s\n",
+		dollars(rec.Compared), plural(rec.Calls, "request", "requests"), dollars(rec.InputCost), percent(rec.HitRate), how)
 	if len(rec.Breaks) == 0 {
 		return
 	}
-	t := r.table(">TURN", "CAUSE", ">REWRITTEN", ">COST", "FIRST DIFFERENCE")
+	t := r.table(">REQUEST", "CAUSE", ">REWRITTEN", ">COST", "FIRST DIFFERENCE")
 	for _, b := range replay.Dearest(rec.Breaks, maxBreaks) {
 		t.row(count(b.Turn), b.Says(), count(b.Rewritten), dollars(b.Cost), b.First)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -20,7 +19,7 @@ func newUsage(e *env) *cobra.Command {
 		Long: "Say where the money of recorded sessions went: cache reads, cache writes, output, as the providers counted them, and what made\n" +
 			"them write again what they had already: a pause longer than the cache keeps a prompt, a client that took results out, a resumed\n" +
 			"session, a changed prefix, a compaction, another model. A PATH is a recording of another agent, or a folder of them. Without\n" +
-			"one, or with --all, it reads what Claude Code, Codex, OpenCode and pi keep on this computer, where they keep it.\n" +
+			"one, or with --all, it reads what clients keep on this computer, where they keep it.\n" +
 			"Nothing is taken in, and nothing there is changed.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if everything && len(args) > 0 {
@@ -75,14 +74,11 @@ func (e *env) ownRecordings(ctx context.Context) ([]string, error) {
 		}
 		looked = append(looked, own.path)
 		if own.measure(ctx); own.files > 0 {
-			found = append(found, own.path)
+			found = append(found, own.holds...)
 		}
 	}
 	if len(found) == 0 {
-		return nil, &hintError{
-			errors.New("no recordings of Claude Code, Codex, OpenCode or pi are here: looked in " + strings.Join(looked, ", ")),
-			"name a session, files or folders: " + e.self() + " usage PATH",
-		}
+		return nil, noRecordings(looked, "name a session, files or folders: "+e.self()+" usage PATH")
 	}
 	return found, ctx.Err()
 }
@@ -99,6 +95,15 @@ func (e *env) printUsage(a *replay.Account) {
 	fmt.Fprintf(e.out, "%s, %s%s: %s\n", plural(a.Files, "session", "sessions"), plural(a.Calls, "request", "requests"), when, dollars(a.Cost))
 	if a.Uncount > 0 {
 		fmt.Fprintf(e.out, "and %s that nobody counted\n", plural(a.Uncount, "request", "requests"))
+	}
+	if a.Calls == 0 && a.Uncount > 0 {
+		e.say("%s replay PATH estimates what they cost", e.self())
+	}
+	if a.Streamed > 0 {
+		fmt.Fprintf(e.out, "output of %s is estimated from what was said: the client kept counts that were taken while it streamed\n", plural(a.Streamed, "request", "requests"))
+	}
+	if a.Repeated > 0 {
+		fmt.Fprintf(e.out, "%s left out, which another file tells, too\n", plural(a.Repeated, "request is", "requests are"))
 	}
 	if len(a.Unpriced) > 0 {
 		fmt.Fprintf(e.out, "without prices, so counted as free: %s\n", printable(strings.Join(a.Unpriced, ", ")))
@@ -119,7 +124,7 @@ func (e *env) printUsage(a *replay.Account) {
 	}
 	t.flush()
 	fmt.Fprintln(e.out)
-	t = e.table("DEAREST", ">EXTRA COST", ">TOKENS", ">TURN", "WHERE")
+	t = e.table("DEAREST", ">EXTRA COST", ">TOKENS", ">REQUEST", "WHERE")
 	for _, ev := range a.Events[:min(maxDear, len(a.Events))] {
 		when := ""
 		if !ev.At.IsZero() {

@@ -114,7 +114,7 @@ func (c *Cache) lookBack(r *Request, from int) int {
 }
 
 // byPrefix charges a request of rules by which the longest common prefix is found, and returns what was read. Every
-// prefix becomes an entry.
+// prefix becomes an entry, and where answers are kept, the request with its answer.
 func (c *Cache) byPrefix(r *Request) int {
 	read := 0
 	if n := c.common(c.entries, r.At); n > 0 {
@@ -122,6 +122,13 @@ func (c *Cache) byPrefix(r *Request) int {
 	}
 	for _, s := range c.sums {
 		c.put(c.entries, s, r, r.lasts(0))
+	}
+	if n := len(c.sums); r.Model.Rules.Answers && n > 0 {
+		s := c.sums[n-1]
+		for i := range r.Output {
+			s = s.link(&r.Output[i])
+			c.put(c.entries, s, r, r.lasts(0))
+		}
 	}
 	return read
 }

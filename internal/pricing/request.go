@@ -50,7 +50,7 @@ type Request struct {
 	At     time.Time // when it was sent
 	Begins time.Time // when its answer began: from then on others read what it wrote. Zero means At.
 	Blocks []Block   // in the order in which the provider renders them; Rules.Render makes it
-	Output []Block   // the answer as a later request repeats it; only units ask for it
+	Output []Block   // the answer as a later request repeats it; only rules that keep answers ask for it
 	Key    string    // prompt_cache_key; part of the match where the rules say so
 
 	Auto     time.Duration // a mark for the whole request, at the end of its last block that may have one; 0 is none

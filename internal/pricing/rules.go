@@ -58,6 +58,7 @@ type Rules struct {
 	Refuses  bool // a request with more marks, or with a longer life behind a shorter one, is an error at the provider
 	LookBack int  // positions that are tried from a mark back, itself the first; with Implicit, breakpoints
 	Collapse bool // a run of calls, or of results, is one position
+	Answers  bool // what was answered is kept, too, behind the request that it answers
 	Implicit bool // the latest message of the user or of a tool has a mark that nobody set
 	Keyed    bool // the request's key is part of what has to match
 
@@ -74,8 +75,12 @@ func (r Rules) Charge(input, read, write, hour int) Charge {
 	return Charge{Fresh: input, Read: read, Write: write, WriteHour: hour}
 }
 
-// Render returns the blocks in the order in which the provider renders them, those of one tier as they were.
+// Render returns the blocks in the order in which the provider renders them, those of one tier as they were; as they are
+// where no rules are known.
 func (r Rules) Render(blocks []Block) []Block {
+	if r.Match == Never { // there is no order
+		return blocks
+	}
 	out := make([]Block, 0, len(blocks))
 	for _, tier := range r.Order {
 		for _, b := range blocks {

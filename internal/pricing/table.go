@@ -66,13 +66,13 @@ var families = []Rules{
 		Since: day(2025, 5, 8), Source: googleDocs,
 	},
 	{ // "a few hours to a few days"; the longest common prefix in storage units of 64 tokens
-		Family: deepseek, Match: ByPrefix, Order: [3]Tier{System, Tools, Messages}, Counts: Partitioned,
+		Family: deepseek, Match: ByPrefix, Order: [3]Tier{System, Tools, Messages}, Counts: Partitioned, Answers: true,
 		Min: 64, Granularity: 64, Life: 3 * time.Hour, LifeMost: 72 * time.Hour,
 		Read: 0.10, Write: 1, WriteHour: 1, Free: "writes and storage",
 		Since: day(2024, 8, 2), Source: deepseekDocs,
 	},
 	{ // since sliding windows only whole units match; the interval at which long texts are parted is not published
-		Family: deepseekUnits, Match: ByUnit, Order: [3]Tier{System, Tools, Messages}, Counts: Partitioned,
+		Family: deepseekUnits, Match: ByUnit, Order: [3]Tier{System, Tools, Messages}, Counts: Partitioned, Answers: true,
 		Min: 64, Granularity: 64, Life: 3 * time.Hour, LifeMost: 72 * time.Hour,
 		Read: 0.02, Write: 1, WriteHour: 1, Free: "writes and storage",
 		Since: day(2026, 4, 24), Source: deepseekDocs,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ambit/entry"
 	"ambit/internal/pricing"
 )
 
@@ -25,7 +26,18 @@ type Account struct {
 	From     time.Time `json:"from,omitzero"`
 	To       time.Time `json:"to,omitzero"`
 
-	Missing int `json:"events_left_off"` // cheaper events that are not listed
+	Missing  int `json:"events_left_off"`        // cheaper events that are not listed
+	Repeated int `json:"repeated_calls"`         // requests that another file told already, which are in no sum
+	Streamed int `json:"estimated_output_calls"` // requests whose output the client noted while it streamed, so that it is estimated from what was said
+
+	seen map[call]string // the file that told each request
+}
+
+// call is what a request is known by that stands in several files: nobody sends two with all of this alike.
+type call struct {
+	at    time.Time
+	model string
+	usage entry.Usage
 }
 
 // Kind is one kind of tokens.
@@ -60,6 +72,7 @@ const (
 // NewAccount returns an account of nothing.
 func NewAccount() *Account {
 	return &Account{
+		seen:   make(map[call]string),
 		ByKind: []Kind{{Kind: "cache_read"}, {Kind: "cache_write"}, {Kind: "uncached_input"}, {Kind: "output"}},
 		Causes: []Caused{}, Events: []Event{}, Unpriced: []string{},
 	}
@@ -73,15 +86,23 @@ func (a *Account) Add(f File) {
 		all = append(all, f.sizeUp(c, "", false))
 	}
 	list := f.simulate(all)
+	told := make(map[int]bool) // by another file
 	for _, x := range list {
-		if x.t.Usage == nil {
+		switch {
+		case x.t.Usage == nil:
 			a.Uncount++
+		case a.repeats(f.Path, x):
+			told[x.t.N] = true
+			a.Repeated++
+		default:
+			a.count(x)
+		}
+	}
+	r := f.broken(list, nil)
+	for _, b := range r.Breaks {
+		if told[b.Turn] {
 			continue
 		}
-		a.count(x)
-	}
-	r := f.broken(all, list)
-	for _, b := range r.Breaks {
 		a.Events = append(a.Events, Event{f.Path, b})
 		i := slices.IndexFunc(a.Causes, func(c Caused) bool { return c.Cause == b.Cause })
 		if i < 0 {
@@ -98,12 +119,26 @@ func (a *Account) Add(f File) {
 	}
 }
 
+// repeats reports whether another file told a request already: a copy, a fork, or a sub-agent's own file beside its parent's.
+func (a *Account) repeats(path string, x *sent) bool {
+	if x.t.At.IsZero() {
+		return false
+	}
+	c := call{x.t.At, x.t.Model, *x.t.Usage}
+	if first, ok := a.seen[c]; ok {
+		return first != path
+	}
+	a.seen[c] = path
+	return false
+}
+
 // maxEvents bounds the events that are listed.
 const maxEvents = 200
 
 // count adds what a provider counted for a request.
 func (a *Account) count(x *sent) {
-	c, out := x.counted(), int(x.t.Usage.Output)
+	c, out := x.counted(), x.s.output(x.t)
+	a.Streamed += one(out != int(x.t.Usage.Output))
 	price := x.model.Price
 	if _, ok := pricing.Lookup(x.t.Model, x.at); !ok {
 		price = pricing.Price{}

@@ -14,7 +14,8 @@ import (
 type Recorded struct {
 	Calls     int     `json:"calls"` // that a provider counted, or that were simulated where none did
 	InputCost float64 `json:"input_cost_usd"`
-	Simulated bool    `json:"simulated"` // nobody counted what was cached, so that the cost is what a cache of the provider would have made of it
+	Compared  float64 `json:"compared_cost_usd"` // of the turns that are compared, with their answers
+	Simulated bool    `json:"simulated"`         // nobody counted what was cached, so that the cost is what a cache of the provider would have made of it
 	HitRate   float64 `json:"cache_hit_rate"`
 	Written   int     `json:"cache_write_tokens"`
 	Expected  int     `json:"simulated_write_tokens"` // what the simulated cache wrote
@@ -35,10 +36,11 @@ type Break struct {
 }
 
 // recorded prices a file's requests as they were sent.
-func (f *File) recorded(all []*sizing) Recorded { return f.broken(all, f.simulate(all)) }
+func (f *File) recorded(all []*sizing) Recorded { return f.broken(f.simulate(all), nil) }
 
 // broken prices requests that were simulated, and finds what broke the cache between them.
-func (f *File) broken(all []*sizing, list []*sent) Recorded {
+// Compared are the numbers of the requests whose cost is summed up by itself.
+func (f *File) broken(list []*sent, compared map[int]bool) Recorded {
 	r := Recorded{Breaks: []Break{}}
 	cached := int64(0)
 	for _, x := range list {
@@ -62,6 +64,9 @@ func (f *File) broken(all []*sizing, list []*sent) Recorded {
 		r.Calls++
 		sum = sum.Add(charge)
 		r.InputCost += x.model.Price.Of(charge)
+		if compared[x.t.N] {
+			r.Compared += x.model.Price.Of(charge) + x.model.Price.OfOutput(x.s.output(x.t))
+		}
 		r.Expected += x.charge.Written()
 		if b, ok := x.broke(last, charge, r.Simulated); ok {
 			r.Breaks = append(r.Breaks, b)

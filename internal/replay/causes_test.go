@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ambit/internal/pricing"
+	"ambit/internal/transcript"
 )
 
 // judged counts how well bytes and times alone tell which requests had to pay for more than a fifth of their prompt.
@@ -92,7 +93,11 @@ func TestOtherCaches(t *testing.T) {
 			}
 		}
 		t.Logf("%-70s hit rate %.3f simulated, %.3f counted", f.Path, said.HitRate(), was.HitRate())
-		if d := said.HitRate() - was.HitRate(); d < -0.03 || d > 0.06 {
+		least, most := -0.03, 0.06 // OpenAI loses entries, and keeps some for longer than it says
+		if f.Format == transcript.MiniSWE {
+			least, most = -0.005, 0.005
+		}
+		if d := said.HitRate() - was.HitRate(); d < least || d > most {
 			t.Errorf("%s: the simulated hit rate is %.3f, the provider's %.3f", f.Path, said.HitRate(), was.HitRate())
 		}
 	}

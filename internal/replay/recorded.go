@@ -13,6 +13,7 @@ import (
 
 // sent is one request as it was sent, as far as the recording tells, in front of a simulated cache.
 type sent struct {
+	s      *sizing
 	c      *conversation.Conversation
 	t      *conversation.Turn
 	turn   int // of its conversation
@@ -60,7 +61,7 @@ func (f *File) simulate(all []*sizing) []*sent {
 		w := &way{s: all[i], out: make(map[int]bool)}
 		for j := range c.Turns {
 			t := &c.Turns[j]
-			x := &sent{c: c, t: t, turn: j, life: w.s.life(), model: w.s.model(t.Model, t.At), at: clock.of(t), first: -1}
+			x := &sent{s: w.s, c: c, t: t, turn: j, life: w.s.life(), model: w.s.model(t.Model, t.At), at: clock.of(t), first: -1}
 			w.to(f, x)
 			if !unsent(t) {
 				list = append(list, x)
@@ -76,7 +77,7 @@ func (f *File) simulate(all []*sizing) []*sent {
 		if !x.exact {
 			x.mark(last, x.life)
 		}
-		x.charge = cache.Send(pricing.Request{Model: x.model, At: x.at, Blocks: x.model.Rules.Render(x.blocks)})
+		x.charge = cache.Send(pricing.Request{Model: x.model, At: x.at, Blocks: x.model.Rules.Render(x.blocks), Output: x.s.answered(x.t)})
 		if last != nil {
 			x.explain(last)
 		}

@@ -131,8 +131,19 @@ func Run(f File, o Options) *Report {
 	for i, p := range o.Policies {
 		r.add(p, r.courses[i])
 	}
-	r.Recorded = f.recorded(r.sizings)
+	r.Recorded = f.broken(f.simulate(r.sizings), r.inSpan())
 	return r
+}
+
+// inSpan are the numbers of the requests that are compared.
+func (r *Report) inSpan() map[int]bool {
+	numbers := make(map[int]bool)
+	for i, c := range r.courses[0] {
+		for j := range c.steps[:r.spans[i]] {
+			numbers[c.steps[j].N] = true
+		}
+	}
+	return numbers
 }
 
 // byTurn are the needs of a conversation by turn.

@@ -3,11 +3,13 @@ package replay
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
 	"ambit/internal/conversation"
 	"ambit/internal/pricing"
+	"ambit/unit"
 )
 
 const longTalk = `+0s prompt 60 answer 20 call 500
@@ -181,5 +183,97 @@ func TestSpan(t *testing.T) {
 	}
 	if window.WholeCost <= window.Cost {
 		t.Errorf("all turns cost %f, those that are compared %f", window.WholeCost, window.Cost)
+	}
+}
+
+// TestWithoutRules prices requests of a model whose cache nobody knows: all of it is fresh.
+func TestWithoutRules(t *testing.T) {
+	f := fileOf(t, strings.ReplaceAll(longTalk, "+0s", "+0s model=grok-4"))
+	r := Run(f, Options{})
+	if o := r.Policies[0]; o.Read != 0 || o.InputCost == 0 || math.Abs(r.Recorded.InputCost-o.InputCost) > 0.1*o.InputCost {
+		t.Errorf("recorded $%f, append_only $%f with %d read", r.Recorded.InputCost, o.InputCost, o.Read)
+	}
+}
+
+// TestOutput takes what was counted, but not what a client counts while an answer streams.
+func TestOutput(t *testing.T) {
+	script := "+0s prompt 20 answer 300 read=0 write=5000\n"
+	for format, streams := range map[string]bool{"claude-code": true, "pi-session": false} {
+		f := OfConversations("made", format, []*conversation.Conversation{makeConversation(t, script)})
+		o := Run(f, Options{}).Policies[0]
+		if (o.Output > 50) != streams {
+			t.Errorf("%s: the answer of about 1,800 tokens, counted as 50, counts %d", format, o.Output)
+		}
+		a := NewAccount()
+		a.Add(f)
+		if (a.Output > 50) != streams || (a.Streamed == 1) != streams {
+			t.Errorf("%s: in the account it counts %d, %d estimated", format, a.Output, a.Streamed)
+		}
+	}
+}
+
+// TestRepeated counts a request once, however many files tell it.
+func TestRepeated(t *testing.T) {
+	script := "+0s prompt 20 answer 300 read=0 write=5000\n+20s prompt 20 answer 300 read=5000 write=90\n+1h prompt 5 answer 10 read=0 write=5200\n"
+	a := NewAccount()
+	for _, path := range []string{"a", "b", "c"} {
+		a.Add(OfConversations(path, "pi-session", []*conversation.Conversation{makeConversation(t, script)}))
+	}
+	if a.Files != 3 || a.Calls != 3 || a.Repeated != 6 || a.Input != 5000+5090+5200 || len(a.Events) != 1 || a.Causes[0].Events != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestHead takes the head from the first requests, and not more than one can have.
+func TestHead(t *testing.T) {
+	grown := "+0s prompt 20 answer 5 read=0 write=30000\n"
+	for i := range 20 {
+		grown += "+20s prompt 5 answer 5 read=30000 write=" + strconv.Itoa(2000*(i+1)) + "\n"
+	}
+	for name, test := range map[string]struct {
+		script       string
+		head, before int
+	}{
+		"of the first":   {grown, 34_000, 0},
+		"of the least":   {strings.ReplaceAll(grown, "write=22000", "write=22000 compacted") + "+5s compacted prompt 9 answer 5 read=0 write=21000\n", 21_000, 13_000},
+		"not a history":  {strings.ReplaceAll(grown, "=30000", "=300000"), usualHead, 264_000},
+		"nobody counted": {longTalk, 0, 0},
+	} {
+		s := new(File).sizeUp(makeConversation(t, test.script), "", false)
+		if near := func(got, want int) bool { return got-want < 1500 && want-got < 1500 }; !near(s.sizes.Head, test.head) || !near(s.sizes.Before, test.before) {
+			t.Errorf("%s: the head has %d tokens, before it %d; want %d and %d", name, s.sizes.Head, s.sizes.Before, test.head, test.before)
+		}
+	}
+}
+
+// TestPins: a pin that one request did not hold is not kept, though later ones hold it.
+func TestPins(t *testing.T) {
+	c := course{s: &sizing{pins: []int{1, 2, 3}}, steps: []Step{{Pins: 1, Held: 1}, {Pins: 2, Held: 1}, {Pins: 3, Held: 3}}}
+	if got := c.pins(3); got != 2 {
+		t.Errorf("%d pins are kept, want 2", got)
+	}
+	if got := c.pins(1); got != 3 {
+		t.Errorf("%d pins are kept of those planted so far, want 3", got)
+	}
+}
+
+// TestRecallCost is what one more request costs: its context read, the excerpt written, a short answer.
+func TestRecallCost(t *testing.T) {
+	r := Run(fileOf(t, longTalk), Options{Policies: []Policy{{Name: "newest", KeepLast: 1}}})
+	for _, step := range r.courses[0][0].steps {
+		for _, recall := range step.Recalls {
+			want := float64(step.Charge.Total())*0.30e-6 + float64(recall.Written)*3.75e-6 + 100*15e-6
+			if math.Abs(recall.Cost-want) > 1e-12 || recall.Written < 1000 {
+				t.Errorf("a recall of %d tokens into %d costs $%f, want $%f", recall.Written, recall.Context, recall.Cost, want)
+			}
+		}
+	}
+}
+
+// TestReadable: one read gives the beginning of a result.
+func TestReadable(t *testing.T) {
+	s := &sizing{units: []unit.Unit{{Parts: []unit.Part{{Kind: unit.Result, Text: strings.Repeat("x", ReadLimit-10) + "the last words"}}}}}
+	if s.readable(0, "the last words") || !s.readable(0, "the last w") {
+		t.Errorf("of a result of %d bytes one read gives not its first %d", ReadLimit+4, ReadLimit)
 	}
 }

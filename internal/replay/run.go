@@ -96,7 +96,7 @@ func run(s *sizing, p Policy, needed [][]Need, account []float64) course {
 			r.fits, r.limit = false, step
 			break
 		}
-		step.Charge = cache.Send(pricing.Request{Model: model, At: at, Blocks: step.blocks})
+		step.Charge = cache.Send(pricing.Request{Model: model, At: at, Blocks: step.blocks, Output: s.answered(t)})
 		step.weigh(s, ch, needed[i], i)
 		ch.spent.Spend(step.cost() - model.Price.OfOutput(step.Output))
 		r.steps = append(r.steps, step)
@@ -105,6 +105,14 @@ func run(s *sizing, p Policy, needed [][]Need, account []float64) course {
 		}
 	}
 	return r
+}
+
+// answered are the blocks of a turn's answer, as a later request holds them.
+func (s *sizing) answered(t *conversation.Turn) []pricing.Block {
+	if t.Answer < 0 {
+		return nil
+	}
+	return s.shapes.full(t.Answer).blocks
 }
 
 // tokens are those of the request.
@@ -183,16 +191,17 @@ func (s *sizing) life() time.Duration {
 	return 5 * time.Minute
 }
 
-// output is how many tokens an answer took: what the provider counted, or what is said if that is more, because the count
-// was taken while it streamed.
+// output is how many tokens an answer took: what the provider counted; what is said, where nobody counted, or where that is
+// more and the client is one that keeps counts which were taken while an answer streamed.
 func (s *sizing) output(t *conversation.Turn) (n int) {
+	said := 0
 	if t.Answer >= 0 {
-		n = s.shapes.full(t.Answer).tokens
+		said = s.shapes.full(t.Answer).tokens
 	}
-	if t.Usage != nil {
-		n = max(n, int(t.Usage.Output))
+	if t.Usage == nil || s.streams && said > int(t.Usage.Output) {
+		return said
 	}
-	return n
+	return int(t.Usage.Output)
 }
 
 // weigh counts what the turn needed and the request holds of it, what has to be recalled, and which pins it holds.

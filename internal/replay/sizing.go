@@ -8,6 +8,7 @@ import (
 
 	"ambit/internal/conversation"
 	"ambit/internal/pricing"
+	"ambit/internal/transcript"
 	"ambit/unit"
 )
 
@@ -24,13 +25,14 @@ type sizing struct {
 	repaired int   // parts that were left out or shown as text, because they broke the conversation
 	prices   string
 	named    string // the newest model that the recording names
+	streams  bool   // its output counts may have been taken while an answer streamed
 	usual    string // the one that is taken where it names none
 }
 
 // sizeUp counts a conversation of a file, with pins planted in it or not. Prices are those of a model by name; without one,
 // of each request's own model.
 func (f *File) sizeUp(c *conversation.Conversation, prices string, plant bool) *sizing {
-	s := &sizing{c: c, prices: prices, usual: f.usual()}
+	s := &sizing{c: c, prices: prices, usual: f.usual(), streams: f.Format == transcript.ClaudeCode}
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		if t.Usage != nil {

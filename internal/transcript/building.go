@@ -84,7 +84,7 @@ func newBuilding(format string, data []byte) *building {
 }
 
 var clients = map[string]string{
-	ClaudeCode: "claude-code", Codex: "codex", OpenCode: "opencode", Pi: "pi", GeminiCLI: "gemini-cli", CopilotCLI: "copilot-cli", Roo: "roo-cline",
+	ClaudeCode: "claude-code", Codex: "codex", OpenCode: "opencode", Pi: "pi", GeminiCLI: "gemini-cli", GeminiLine: "gemini-cli", Qwen: "qwen-code", CopilotCLI: "copilot-cli", Roo: "roo-cline",
 	Aider: "aider", SWEAgent: "swe-agent", MiniSWE: "mini-swe-agent", OpenHands: "openhands",
 }
 

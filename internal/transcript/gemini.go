@@ -83,12 +83,23 @@ func geminiTitle(content provider.JSON) provider.JSON {
 	return content
 }
 
-// answered takes in an answer of a session. One that counts nothing and says nothing, right behind an answer without
-// calls, holds the calls of that answer: the program noted something for the person between them.
+// answered takes in an answer of a session, and what its calls gave back.
 func (g *geminiCLI) answered(r record, u *entry.Unit) {
-	f := r.Find("timestamp", "model", "tokens", "content", "toolCalls")
+	calls := r.Find("toolCalls")[0]
+	g.answer(g.answering(r), u, geminiMessage(r.JSON, *u))
+	i := 0
+	for call := range r.elements(calls) { // the next request holds what it gave back
+		held := call.unitAt(u.At + toolCalls + strconv.Itoa(i))
+		g.say(g.t, held, geminiMessage(call.JSON, *held), timeOf(call.Find("timestamp")[0]), false)
+		i++
+	}
+}
+
+// answering is the turn of an answer, with what it counts. One that counts nothing and says nothing, right behind an
+// answer without calls, holds the calls of that answer: the program noted something for the person between them.
+func (g *geminiCLI) answering(r record) *turn {
+	f := r.Find("timestamp", "model", "tokens", "content")
 	when, usage := timeOf(f[0]), geminiUsage(f[2])
-	m := geminiMessage(r.JSON, *u)
 	n := g.t.last
 	if g.t.next != nil || n == nil || usage != nil || f[3].HoldsText() || len(n.calls) > 0 || n.response.Usage == nil {
 		n = g.send(g.t, time.Time{}) // when the newest result came
@@ -99,13 +110,7 @@ func (g *geminiCLI) answered(r record, u *entry.Unit) {
 	n.used(usage)
 	n.tookUntil(when)
 	g.at(when)
-	g.answer(n, u, m)
-	i := 0
-	for call := range r.elements(f[4]) { // the next request holds what it gave back
-		held := call.unitAt(u.At + toolCalls + strconv.Itoa(i))
-		g.say(g.t, held, geminiMessage(call.JSON, *held), timeOf(call.Find("timestamp")[0]), false)
-		i++
-	}
+	return n
 }
 
 // toolCalls is what stands in the pointer to a call of a session, whose unit is its result.

@@ -76,7 +76,7 @@ func mostlyText(head []byte) bool {
 
 // formatOf tells the format whose record this is.
 func formatOf(v provider.JSON) string {
-	f := v.Find("type", "payload", "timestamp", "message", "uuid", "sessionId", "request", "response", "messages", "request_params", "id", "record_type", "instructions", "cwd", "leafUuid", "data", "history", "instance_id")
+	f := v.Find("type", "payload", "timestamp", "message", "uuid", "sessionId", "request", "response", "messages", "request_params", "id", "record_type", "instructions", "cwd", "leafUuid", "data", "history", "instance_id", "$set", "systemPayload", "content")
 	kind := f[0].Text()
 	switch {
 	case f[6].Kind() == '{' && f[6].Find("body")[0].Kind() == '{':
@@ -95,6 +95,10 @@ func formatOf(v provider.JSON) string {
 		return OpenHands
 	case f[15] != nil && kind != "progress":
 		return "" // an event stream of another client
+	case f[4] != nil && f[5] != nil && (f[19].Kind() == '{' || f[3].Find("parts")[0].Kind() == '['):
+		return Qwen
+	case f[18].Find("lastUpdated")[0] != nil, kind == "gemini" && f[2] != nil && f[10] != nil && f[20] != nil:
+		return GeminiLine
 	case (kind == "user" || kind == "assistant") && f[3].Kind() == '{' && f[3].Find("content")[0] != nil:
 		return ClaudeCode
 	case kind == "summary" && f[14] != nil, kind != "" && f[4] != nil && f[5] != nil, kind == "file-history-snapshot" && f[3] == nil, kind != "" && f[5] != nil && silentClaude[kind]:

@@ -39,6 +39,9 @@ func valueFormat(text []byte) (format, refused string) {
 	if text[0] != '{' {
 		return "", ""
 	}
+	if format := lineFormat(text); format != "" {
+		return format, ""
+	}
 	var names []string
 	for name, v := range provider.JSON(text).Members() {
 		names = append(names, name)
@@ -54,6 +57,24 @@ func valueFormat(text []byte) (format, refused string) {
 		return GeminiCLI, ""
 	}
 	return "", ""
+}
+
+// lineFormat tells the format by the first line, where it is one of Gemini CLI's or Qwen Code's: its members alone look like
+// those of one value.
+func lineFormat(text []byte) string {
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		text = text[:end]
+	}
+	v, _, ok := provider.Cut(text)
+	f := v.Find("sessionId", "projectHash", "messages")
+	switch {
+	case !ok:
+	case f[0] != nil && f[1] != nil && f[2] == nil:
+		return GeminiLine
+	case f[0] != nil && formatOf(v) == Qwen:
+		return Qwen
+	}
+	return ""
 }
 
 // memberFormat tells the format by a member of an object, and the names up to it.

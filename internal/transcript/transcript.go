@@ -1,5 +1,5 @@
 // Package transcript reads other agents' recordings: the files in which Claude Code, Codex, OpenCode, pi, Gemini CLI,
-// Copilot CLI, Roo Code, Cline and aider keep their sessions, the trajectories of SWE-agent, mini-swe-agent and OpenHands,
+// Qwen Code, Copilot CLI, Roo Code, Cline and aider keep their sessions, the trajectories of SWE-agent, mini-swe-agent and OpenHands,
 // and logs of raw requests to Anthropic and OpenAI.
 //
 // A recording stays as it is. What is read of it are facts that point into it: the requests that its agent made and what
@@ -29,6 +29,8 @@ const (
 	Anthropic  = "anthropic-requests"   // JSON lines, each a request of the Messages API with its response
 	OpenAI     = "openai-chat-requests" // JSON lines, each a chat request, a response, or both
 	GeminiCLI  = "gemini-cli"           // one JSON object, a session, or a list of contents, a checkpoint
+	GeminiLine = "gemini-cli-lines"     // JSON lines, as in ~/.gemini/tmp/*/chats
+	Qwen       = "qwen-code"            // JSON lines, as in ~/.qwen/projects/*/chats
 	CopilotCLI = "copilot-cli"          // JSON lines, as in ~/.copilot/session-state
 	Roo        = "roo-cline"            // one JSON list, api_conversation_history.json of Roo Code and Cline
 	Aider      = "aider-history"        // Markdown, .aider.chat.history.md
@@ -88,6 +90,10 @@ func Read(data []byte) (*Recording, error) {
 		readExchanges(b)
 	case GeminiCLI:
 		readGemini(b)
+	case GeminiLine:
+		readGeminiLines(b)
+	case Qwen:
+		readQwen(b)
 	case CopilotCLI:
 		readCopilot(b)
 	case Roo:
@@ -122,6 +128,10 @@ func Message(format string, u entry.Unit, raw []byte) provider.Message {
 		return piMessage(v)
 	case GeminiCLI:
 		return geminiMessage(v, u)
+	case GeminiLine:
+		return geminiLineMessage(v, u)
+	case Qwen:
+		return qwenMessage(v, u)
 	case CopilotCLI:
 		return copilotMessage(v)
 	case Roo:

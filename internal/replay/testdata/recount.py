@@ -1,12 +1,10 @@
 """Counts again what ambit replay --dump DIR wrote, by docs/format/dump.md and nothing else: recount.py DIR [REPLAY.json].
 It prints where it comes to something else than the dump, or than the output of --json, and exits 1 if it does."""
 import collections, datetime, json, os, re, sys
-
 READ_LIMIT, RECALL_OUTPUT, PINS, QUOTE, PIECE, MAX_SHOWN, PIN, BEGIN = 32 << 10, 100, 5, 40, 20, 20, "Pinned rule ", "(The recording begins here.)"
 PLACEHOLDER = re.compile(r"\[result of .* left out: \d+ bytes, recall (\S+)\]", re.S)
 WHITE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 Block = collections.namedtuple("Block", "role kind id mark said key")  # of a body; None stands for what is sent before its messages
-
 def load(data):  # an object that has a name twice becomes the list of its names and values
     once = lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else [x for pair in pairs for x in pair]
     return json.loads(data.decode("utf-8", "surrogateescape"), object_pairs_hook=once)
@@ -22,7 +20,6 @@ def block(role, b, known={}):
     key = role, b["type"], b.get("id", b.get("tool_use_id")), b["name"] + json.dumps(b["input"]) if call else b.get("text", b.get("content"))
     if key not in known: known[key] = [b["name"]] + leaves(b["input"]) if call else [key[3]]
     return Block(*key[:3], mark, known[key], key)
-
 def features(text):
     text = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
     words, white = list(re.finditer(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)), re.findall(r"[ \t\r\n]+", text)
@@ -40,7 +37,6 @@ def tokens(counting, kind, said):
 def names(text):
     words = (run.lstrip("-.0123456789").rstrip("-./") for run in re.findall(r"[A-Za-z0-9_./-]+", text))
     return {w for w in words if 8 <= len(w) <= 200 and re.search(r"[/._0-9]|[a-z][A-Z]", w)}
-
 class Evidence:  # what was said in a conversation so far
     def __init__(self): self.results, self.pieces, self.named, self.used, self.said, self.taken, self.answered = [], {}, {}, [], set(), set(), []
     def take(self, blocks, said):
@@ -72,14 +68,13 @@ class Evidence:  # what was said in a conversation so far
                     found[quote] = "quotes", self.sent(n for n, r in enumerate(self.results) if quote in r[1])
             found = {x: ("names", held) for x in names(text) - self.said if (held := self.sent(self.named.get(x, ())))} | found
         return found
-
 class Cache:  # what a provider holds of one conversation; times in nanoseconds
-    def __init__(self): self.numbers, self.kept, self.seen = {}, {}, {}
+    def __init__(self): self.numbers, self.kept, self.seen, self.asked = {}, {}, {}, {}
     def put(self, held, i, life):
         begins, ends, own = held.get(self.path[i], (self.now, self.now, life))
         held[self.path[i]] = (self.now, self.now + life, life) if self.now >= ends else (min(begins, self.now), self.now + own, own)
     def live(self, held, i): return self.path[i] in held and held[self.path[i]][0] <= self.now < held[self.path[i]][1]
-    def send(self, blocks, sizes, rules, hour, now, model):  # how many tokens are read and written
+    def send(self, blocks, sizes, rules, hour, now, model, answer):  # how many tokens are read and written
         self.now, self.path, self.totals, family, all = now, [], [], rules["family"], range(len(blocks))
         for b, n in zip(blocks, sizes):
             self.path.append(self.numbers.setdefault((self.path[-1] if self.path else model, b and b.key), len(self.numbers)))
@@ -87,7 +82,12 @@ class Cache:  # what a provider holds of one conversation; times in nanoseconds
         life = rules["life_1h_seconds" if hour else "life_seconds"] * 10**9
         if family in ("anthropic", "openai-marked"):
             return self.marked(blocks, sizes, rules, life, family != "anthropic")
-        both = next((i for i in all if not self.live(self.seen, i)), len(blocks)) - 1  # the last that an earlier request had there, too
+        for i in (i for i in all if family.startswith("deepseek") and self.path[i] in self.asked):  # its answer was kept when it came
+            then, told = self.asked[self.path[i]]
+            said = [j for j in range(i + 1, len(blocks)) if [b.said for b in blocks[i + 1:j + 1]] == told[:j - i]]
+            for where, j in [(self.seen, j) for j in said] if family == "deepseek" else [(self.kept, said[-1])] if len(said) == len(told) > 0 else []:
+                if self.path[j] not in where: where[self.path[j]] = (then, then + life, life)
+        both, self.asked[self.path[-1]] = next((i for i in all if not self.live(self.seen, i)), len(blocks)) - 1, (now, answer)  # the last that was there
         held = [i for i in all if self.live(self.kept, i)][-1:] if family == "deepseek-units" else [both] * (both >= 0)
         for where, i in [(self.kept, i) for i in {*held, both, len(blocks) - 1} - {-1}] + [(self.seen, i) for i in all]:  # units end at the first
             self.put(where, i, life)
@@ -141,7 +141,7 @@ class Recount:
         second, rest, zone = re.fullmatch(r"(.{19})(?:\.(\d+))?(Z|[+-].*)", line["time"]).groups("")
         now = int(datetime.datetime.fromisoformat(second + zone.replace("Z", "+00:00")).timestamp()) * 10**9 + int(rest.ljust(9, "0"))
         hour = line["head_mark"] == "1h" and line["rules"]["life_1h_seconds"] > 0
-        read, write = cache.send([None] + blocks, sizes, line["rules"], hour, now, line["model"])
+        read, write = cache.send([None] + blocks, sizes, line["rules"], hour, now, line["model"], [block("assistant", {"id": ""} | p).said for p in line["answer"]])
         (path, last), fresh, parts = before[-1] if before else ([], 0), sum(sizes) - read - write, (0, write) if hour else (write, 0)
         before.append((cache.path, sum(sizes)))
         kept = sum(n for n, a, b in zip(sizes, cache.path, path) if a == b)  # a prefix's number tells all that is before
