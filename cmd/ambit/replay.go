@@ -129,6 +129,7 @@ func nearNames(name string) string {
 
 // file replays one recording.
 func (r *replaying) file(ctx context.Context, f replay.File) error {
+	r.options.Keep = r.dump != ""
 	report := replay.Run(f, r.options)
 	if r.dump != "" {
 		if err := r.write(ctx, report); err != nil {

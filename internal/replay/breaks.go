@@ -90,7 +90,7 @@ func (x *sent) broke(last *sent, charge pricing.Charge, simulated bool) (Break, 
 	if last == nil {
 		return Break{}, false
 	}
-	had := tokensOf(last.blocks)
+	had := last.size
 	if last.t.Usage != nil && x.t.Usage != nil && !simulated {
 		had = int(last.t.Usage.Input)
 	}
@@ -119,8 +119,8 @@ func (x *sent) broke(last *sent, charge pricing.Charge, simulated bool) (Break, 
 	if b.Cause == Idle {
 		b.Idle = int64(x.at.Sub(last.at).Seconds())
 	}
-	if x.first >= 0 && b.Cause != Idle {
-		b.First, b.Byte = x.element(x.first)
+	if b.Cause != Idle {
+		b.First, b.Byte = x.first, x.at0
 	}
 	return b, true
 }

@@ -20,7 +20,7 @@ func TestDumpOfRecordings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Run(f, Options{Policies: policies})
+		r := Run(f, Options{Policies: policies, Keep: true})
 		bodies := 0
 		err = r.Dump(func(d Dumped) error {
 			bodies += one(!strings.HasSuffix(d.Name, ".jsonl"))

@@ -18,8 +18,8 @@ func TestPolicies(t *testing.T) {
 		first, script, _ := strings.Cut(given, "\n")
 		p := policyOf(t, first)
 		s := new(File).sizeUp(makeConversation(t, script), "", false)
-		floor := run(s, Comparison()[0], make([][]Need, len(s.c.Turns)), nil)
-		c := run(s, p, make([][]Need, len(s.c.Turns)), s.account(floor))
+		floor := run(s, Comparison()[0], make([][]Need, len(s.c.Turns)), nil, true)
+		c := run(s, p, make([][]Need, len(s.c.Turns)), s.account(floor), true)
 		var b strings.Builder
 		for i := range c.steps {
 			step := &c.steps[i]

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -20,12 +21,15 @@ type sent struct {
 	at     time.Time
 	model  pricing.Model
 	life   time.Duration // for which its client asks that prompts be kept
+	way    way           // as it was when the request was sent
 	blocks []pricing.Block
-	labels []label        // of the blocks
+	labels []label        // of the blocks; both are there only until the next request of the conversation was looked at
 	exact  bool           // the blocks are those of its body
 	breaks breaks         // what happened before it
 	cause  Cause          // why it would find less in the cache than the request before it had left there; empty where nothing shows
-	first  int            // the first block that differs from the request before it; -1 where that is a prefix
+	first  string         // the first block that differs from the request before it; empty where that is a prefix
+	at0    int            // the byte at which it begins
+	size   int            // tokens
 	charge pricing.Charge // simulated
 }
 
@@ -56,14 +60,14 @@ func Causes() []Cause {
 // the client asked that prompts be kept; what was read and written it does not read.
 func (f *File) simulate(all []*sizing) []*sent {
 	var list []*sent
-	clock := newClock()
 	for i, c := range f.Conversations {
-		w := &way{s: all[i], out: make(map[int]bool)}
+		w := way{s: all[i], out: make(map[int]bool)}
+		clock := newClock(c)
 		for j := range c.Turns {
 			t := &c.Turns[j]
-			x := &sent{s: w.s, c: c, t: t, turn: j, life: w.s.life(), model: w.s.model(t.Model, t.At), at: clock.of(t), first: -1}
-			w.to(f, x)
-			if !unsent(t) {
+			x := &sent{s: w.s, c: c, t: t, turn: j, life: w.s.life(), model: w.s.model(t.Model, t.At), at: clock.of(t)}
+			w.to(x)
+			if x.way = w; !unsent(t) {
 				list = append(list, x)
 				w.breaks = breaks{}
 			}
@@ -74,12 +78,15 @@ func (f *File) simulate(all []*sizing) []*sent {
 	before := make(map[*conversation.Conversation]*sent)
 	for _, x := range list {
 		last := before[x.c]
-		if !x.exact {
+		if x.exact = f.Raw != nil && f.wireBlocks(x.s, x); !x.exact {
+			x.way.blocks(x)
 			x.mark(last, x.life)
 		}
+		x.size = tokensOf(x.blocks)
 		x.charge = cache.Send(pricing.Request{Model: x.model, At: x.at, Blocks: x.model.Rules.Render(x.blocks), Output: x.s.answered(x.t)})
 		if last != nil {
 			x.explain(last)
+			last.blocks, last.labels = nil, nil
 		}
 		before[x.c] = x
 	}
@@ -99,8 +106,8 @@ type way struct {
 	out    map[int]bool // messages whose results it left out
 }
 
-// to goes on to a turn, and finds what its request held.
-func (w *way) to(f *File, x *sent) {
+// to goes on to a turn.
+func (w *way) to(x *sent) {
 	t := x.t
 	b := &w.breaks
 	b.compacted = b.compacted || t.How == entry.ClientCompaction
@@ -110,27 +117,26 @@ func (w *way) to(f *File, x *sent) {
 	b.rewound = b.rewound || t.How == entry.Rewind
 	x.breaks = *b
 	w.edits += one(t.Resumed) + one(t.Edited)
-	for _, m := range t.Pruned {
-		w.out[m] = true
-	}
-	if f.Raw != nil {
-		if x.exact = f.wireBlocks(w.s, x); x.exact {
-			return
+	if len(t.Pruned) > 0 {
+		w.out = maps.Clone(w.out) // requests before it have what was left out until then
+		for _, m := range t.Pruned {
+			w.out[m] = true
 		}
 	}
 	if t.How == entry.ClientCompaction {
 		w.fits, w.kept = w.fits+1, 0
 	}
-	w.blocks(x)
 	if b.compacted && t.Usage != nil {
-		w.kept = max(0, int(t.Usage.Input)-tokensOf(x.blocks))
+		w.kept = 0
 		w.blocks(x)
+		w.kept = max(0, int(t.Usage.Input)-tokensOf(x.blocks))
+		x.blocks, x.labels = nil, nil
 	}
 }
 
 // blocks are those of a request of which the recording tells the messages. Of its head, half is taken for tools and system
 // text, and half for what the client puts before the first message, which it makes anew with the prompt.
-func (w *way) blocks(x *sent) {
+func (w way) blocks(x *sent) {
 	head := w.s.sizes.Head
 	made := nameHash("made", strconv.Itoa(w.edits), strconv.Itoa(w.fits))
 	before := w.kept
@@ -190,9 +196,8 @@ func tokensOf(blocks []pricing.Block) (n int) {
 
 // explain finds why a request found less than the one before it left: from what was sent, and when.
 func (x *sent) explain(last *sent) {
-	x.first = shared(last.blocks, x.blocks)
-	if x.first == len(last.blocks) {
-		x.first = -1
+	if n := shared(last.blocks, x.blocks); n < len(last.blocks) {
+		x.first, x.at0 = x.element(n)
 	}
 	life := x.model.Rules.Life
 	if n := len(last.blocks); n > 0 && last.blocks[n-1].Mark > life {
@@ -214,7 +219,7 @@ func (x *sent) explain(last *sent) {
 		x.cause = ChangedEffort
 	case x.breaks.rewound:
 		x.cause = Rewind
-	case x.first >= 0:
+	case x.first != "":
 		x.cause = ChangedPrefix
 	}
 }
@@ -232,14 +237,26 @@ func (x *sent) element(i int) (name string, at int) {
 const minLost = 1024
 
 // clock gives times to requests whose recording has none: the one before and noGap.
-type clock struct{ last time.Time }
+type clock struct {
+	last    time.Time
+	forward bool // times that go back are taken as those before them
+}
 
-func newClock() *clock { return &clock{last: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)} }
+// newClock returns the clock of a conversation. What comes before the first time is just before it.
+func newClock(c *conversation.Conversation) *clock {
+	for i := range c.Turns {
+		if at := c.Turns[i].At; !at.IsZero() {
+			return &clock{last: at.Add(-time.Duration(i+1) * noGap)}
+		}
+	}
+	return &clock{last: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
+}
 
 func (k *clock) of(t *conversation.Turn) time.Time {
-	if t.At.IsZero() {
+	switch {
+	case t.At.IsZero():
 		k.last = k.last.Add(noGap)
-	} else {
+	case !k.forward || t.At.After(k.last):
 		k.last = t.At
 	}
 	return k.last

@@ -122,6 +122,7 @@ func madeOpenAI(t *testing.T, turns int) []byte {
 // dump replays recordings and writes what ambit replay --dump and --json do: a folder, and in it the dump and REPLAY.json.
 func dump(t *testing.T, o Options, files map[string][]byte) (dir string) {
 	t.Helper()
+	o.Keep = true
 	dir = t.TempDir()
 	var reports []*Report
 	for _, name := range slices.Sorted(maps.Keys(files)) {

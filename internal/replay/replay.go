@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Policies []Policy
 	Budget   Budget
+	Keep     bool   // keep every request of every policy, for Dump
 	Prices   string // the model whose prices and rules are taken for all requests; empty for each request's own
 }
 
@@ -94,7 +95,7 @@ func Run(f File, o Options) *Report {
 	repaired := 0
 	for _, s := range r.sizings {
 		needed := byTurn(s)
-		floor := run(s, Comparison()[0], needed, nil)
+		floor := run(s, Comparison()[0], needed, nil, o.Keep)
 		account := s.account(floor)
 		peak := 0
 		for _, step := range floor.steps {
@@ -105,7 +106,7 @@ func Run(f File, o Options) *Report {
 		for i, p := range o.Policies {
 			c := floor
 			if p.Name != floor.p.Name {
-				c = run(s, p.within(o.Budget.of(peak)), needed, account)
+				c = run(s, p.within(o.Budget.of(peak)), needed, account, o.Keep)
 			}
 			r.courses[i] = append(r.courses[i], c)
 			span = min(span, len(c.steps))

@@ -119,7 +119,7 @@ func TestFigures(t *testing.T) {
 	if got := (pricing.Charge{}).HitRate(); got != 0 {
 		t.Errorf("of nothing the hit rate is %f", got)
 	}
-	mask := Run(fileOf(t, strings.ReplaceAll(longTalk, "+7m", "+20s")), Options{Policies: []Policy{{Name: "one", KeepLast: 1}}})
+	mask := Run(fileOf(t, strings.ReplaceAll(longTalk, "+7m", "+20s")), Options{Policies: []Policy{{Name: "one", KeepLast: 1}}, Keep: true})
 	kept, before := 0, 0
 	steps := mask.courses[0][0].steps
 	for i := 1; i < len(steps); i++ {

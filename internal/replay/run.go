@@ -32,6 +32,7 @@ type Step struct {
 	answer int   // message; -1 for none
 	left   []int // messages that the recorded request held and no policy shows
 	blocks []pricing.Block
+	size   int // tokens, once the blocks are given up
 }
 
 // Evidence counts needs of one kind.
@@ -73,12 +74,13 @@ type course struct {
 }
 
 // run lets a policy choose each request of a conversation, and sends it to a cache of its own. It ends before the first
-// request that does not fit.
-func run(s *sizing, p Policy, needed [][]Need, account []float64) course {
+// request that does not fit. What its requests held is kept only on demand: it is as much as all of them.
+func run(s *sizing, p Policy, needed [][]Need, account []float64, keep bool) course {
 	ch := &choice{p: p, s: s, how: make([]showing, len(s.units)), spent: pricing.Bank{Slack: p.Slack}}
 	r := course{s: s, p: p, fits: true}
 	cache := pricing.NewCache()
-	clock := newClock()
+	clock := newClock(s.c)
+	clock.forward = true
 	var last *Step
 	for i := range s.c.Turns {
 		t := &s.c.Turns[i]
@@ -101,10 +103,18 @@ func run(s *sizing, p Policy, needed [][]Need, account []float64) course {
 		ch.spent.Spend(step.cost() - model.Price.OfOutput(step.Output))
 		r.steps = append(r.steps, step)
 		if last = &r.steps[len(r.steps)-1]; len(r.steps) > 1 {
-			r.steps[len(r.steps)-2].blocks = nil // only the newest are compared with
+			r.steps[len(r.steps)-2].forget(keep) // only the newest are compared with
 		}
 	}
 	return r
+}
+
+// forget gives up what only the next request is compared with, and what only a dump needs.
+func (s *Step) forget(keep bool) {
+	if s.size = s.tokens(); !keep {
+		s.shapes, s.marks = nil, nil
+	}
+	s.blocks = nil
 }
 
 // answered are the blocks of a turn's answer, as a later request holds them.

@@ -53,7 +53,7 @@ func (r *Report) counted() map[int]charged {
 		return all
 	}
 	for _, s := range r.sizings {
-		clock := newClock()
+		clock := newClock(s.c)
 		for i := range s.c.Turns {
 			t := &s.c.Turns[i]
 			at := clock.of(t)

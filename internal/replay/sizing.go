@@ -62,57 +62,75 @@ func (s *sizing) lay(plant bool) {
 		}
 		s.units = append(s.units, u)
 	}
-	for i := range s.c.Turns {
-		s.whole = append(s.whole, s.c.Turns[i].Whole)
-	}
-	s.begin()
-	if plant && len(s.c.Turns) > 0 {
-		s.plant()
-	}
+	s.begin(plant && len(s.c.Turns) > 0)
 	renumber(s.units)
 	s.repaired = repair(s.units, ends(s.c, s.units, s.whole))
 }
 
-// begin lets the user speak first, as some providers want it, where the recording has another beginning.
-func (s *sizing) begin() {
+// begin makes what each turn would hold: what the conversation has, before it a user's message where the recording has
+// another beginning, as some providers want it, and the pins, each at the end of what its turn is the first to hold. A turn
+// that goes on from another shares its list: a copy for each would be as long as the conversation for each of its turns.
+func (s *sizing) begin(plant bool) {
 	lead := -1
-	for i, list := range s.whole {
-		if len(list) > 0 && s.units[list[0]].Role == unit.User {
-			continue
+	at := make(map[int][]int) // pins by turn
+	if plant {
+		for i, turn := range pinned(s.c) {
+			s.pins = append(s.pins, s.say("pin"+strconv.Itoa(i+1), pin(i)))
+			at[turn] = append(at[turn], s.pins[i])
 		}
-		if lead < 0 {
-			lead = len(s.units)
-			s.units = append(s.units, unit.Unit{Ref: "begin", Role: unit.User, Parts: []unit.Part{{Kind: unit.Text, Text: "(The recording begins here.)"}}})
-		}
-		s.whole[i] = append([]int{lead}, list...)
 	}
-}
-
-// plant lets the user say the pins, each at the end of what the request of its turn is the first to hold.
-func (s *sizing) plant() {
-	at := pinned(s.c)
-	for i, turn := range at {
-		m := len(s.units)
-		ref := "pin" + strconv.Itoa(i+1)
-		s.units = append(s.units, unit.Unit{Ref: ref, Role: unit.User, Parts: []unit.Part{{Kind: unit.Text, Text: pin(i)}}})
-		s.pins = append(s.pins, m)
-		behind := len(s.whole[turn])
-		for j := turn; j < len(s.whole); j++ {
-			if list := s.whole[j]; s.goesOn(j, turn) && len(list) >= behind {
-				s.whole[j] = append(append(append([]int(nil), list[:behind]...), m), list[behind:]...)
+	shared := make([]bool, len(s.c.Turns)) // somebody grew this list in place
+	for i := range s.c.Turns {
+		t := &s.c.Turns[i]
+		var list []int
+		had := 0 // of the conversation's list
+		if p := t.Parent; p >= 0 {
+			if had = common(s.c.Turns[p].Whole, t.Whole); had == len(s.c.Turns[p].Whole) {
+				list = s.whole[p]
+				if shared[p] {
+					list = slices.Clone(list)
+				}
+				shared[p] = true
+			} else {
+				list = slices.Clone(s.upTo(s.whole[p], had))
 			}
 		}
+		if had == 0 && len(list) == 0 && (len(t.Whole) == 0 || s.units[t.Whole[0]].Role != unit.User) {
+			if lead < 0 {
+				lead = s.say("begin", "(The recording begins here.)")
+			}
+			list = append(list, lead)
+		}
+		s.whole = append(s.whole, append(append(list, t.Whole[had:]...), at[i]...))
 	}
 }
 
-// goesOn reports whether a turn goes on from another, or is that.
-func (s *sizing) goesOn(turn, from int) bool {
-	for ; turn >= 0; turn = s.c.Turns[turn].Parent {
-		if turn == from {
-			return true
+// say adds a message of the user's.
+func (s *sizing) say(ref, text string) int {
+	s.units = append(s.units, unit.Unit{Ref: ref, Role: unit.User, Parts: []unit.Part{{Kind: unit.Text, Text: text}}})
+	return len(s.units) - 1
+}
+
+// common is with how many elements both lists begin.
+func common(a, b []int) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// upTo is a list up to so many messages of the conversation, with what was added between them.
+func (s *sizing) upTo(list []int, said int) []int {
+	for i, m := range list {
+		if m < len(s.c.Messages) {
+			if said == 0 {
+				return list[:i]
+			}
+			said--
 		}
 	}
-	return false
+	return list
 }
 
 // model is the one whose prices and rules are taken for a request.
