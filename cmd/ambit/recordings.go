@@ -40,6 +40,9 @@ func (r *recordings) run(ctx context.Context, args []string) error {
 		}
 	}()
 	for _, arg := range args {
+		if arg == "" {
+			return misused("an empty name is neither a file nor a session")
+		}
 		_, err := os.Lstat(arg)
 		if err == nil || filepath.Base(arg) != arg {
 			err = r.path(ctx, arg)

@@ -1,10 +1,13 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,17 +68,24 @@ func (r *replaying) run(ctx context.Context, args []string) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
+	var page *os.File
+	if r.html != "" {
+		f, err := r.openHTML()
+		if err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+		page = f
+		defer page.Close()
+	}
+	if err := r.newDump(); err != nil {
+		return err
+	}
 	all := r.recordings("replaying", r.file)
 	if err := all.run(ctx, args); err != nil {
 		return err
 	}
 	if len(r.reports) == 0 && all.failed > 0 {
 		return errReported
-	}
-	if r.html != "" {
-		if err := r.writeHTML(args); err != nil {
-			return err
-		}
 	}
 	if r.json {
 		err := r.printJSON(map[string]any{"files": r.reports, "totals": replay.Totals(r.reports)})
@@ -84,6 +94,11 @@ func (r *replaying) run(ctx context.Context, args []string) error {
 		}
 	} else {
 		r.print()
+	}
+	if page != nil {
+		if err := r.writeHTML(page, args); err != nil {
+			return err
+		}
 	}
 	if all.passed > 0 {
 		r.say("%s", plural(all.passed, "file of these folders is no recording", "files of these folders are no recordings"))
@@ -96,6 +111,9 @@ func (r *replaying) run(ctx context.Context, args []string) error {
 
 // settle makes the options of the flags, and refuses what cannot be.
 func (r *replaying) settle() (err error) {
+	for i, name := range r.policies {
+		r.policies[i] = strings.TrimSpace(name)
+	}
 	if r.options.Policies, err = replay.Choose(r.policies); err != nil {
 		return misused("%v", err)
 	}
@@ -141,6 +159,21 @@ func (r *replaying) file(ctx context.Context, f replay.File) error {
 	return ctx.Err()
 }
 
+// newDump refuses a folder for a dump that holds something: who counts again would count it, too.
+func (r *replaying) newDump() error {
+	if r.dump == "" {
+		return nil
+	}
+	list, err := os.ReadDir(r.dump)
+	if err == nil && len(list) > 0 {
+		return fmt.Errorf("the folder %s for the dump is not empty", r.dump)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("dump: %w", err)
+	}
+	return nil
+}
+
 // write writes the requests of a report into a folder of its own.
 func (r *replaying) write(ctx context.Context, report *replay.Report) error {
 	base := filepath.Base(report.Path)
@@ -158,13 +191,34 @@ func (r *replaying) write(ctx context.Context, report *replay.Report) error {
 	})
 }
 
-// writeHTML writes the report as a page.
-func (r *replaying) writeHTML(args []string) (err error) {
-	f, err := os.OpenFile(r.html, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
+// openHTML makes the file for the page, before any work is done. An existing file is written over only if it is a page, too:
+// the path of a recording is easily given in its place.
+func (r *replaying) openHTML() (*os.File, error) {
+	if about, err := os.Stat(r.html); err == nil {
+		switch {
+		case !about.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is no file that a page can be written to", r.html)
+		case about.Size() > 0 && !isPage(r.html):
+			return nil, fmt.Errorf("%s is there and is no page: it is not written over", r.html)
+		}
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	return os.OpenFile(r.html, os.O_WRONLY|os.O_CREATE, 0o600)
+}
+
+// isPage reports whether a file begins as pages do.
+func isPage(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(f, head)
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(string(head[:n]))), "<!doctype html")
+}
+
+// writeHTML writes the report as a page.
+func (r *replaying) writeHTML(f *os.File, args []string) error {
 	command := "ambit replay " + strings.Join(args, " ")
 	if len(r.policies) > 0 {
 		command += " --policies " + strings.Join(r.policies, ",")
@@ -174,6 +228,16 @@ func (r *replaying) writeHTML(args []string) (err error) {
 			command += " --" + flag[0] + " " + flag[1]
 		}
 	}
-	w := bufio.NewWriter(f)
-	return errors.Join(replay.WriteHTML(w, r.reports, replay.HTMLOptions{Command: command, Now: r.now()}), w.Flush())
+	var page bytes.Buffer
+	if err := replay.WriteHTML(&page, r.reports, replay.HTMLOptions{Command: command, Now: r.now()}); err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	_, err := f.Write(page.Bytes())
+	if err = cmp.Or(err, f.Close()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
 }

@@ -86,16 +86,19 @@ func (a *Account) Add(f File) {
 		all = append(all, f.sizeUp(c, "", false))
 	}
 	list := f.simulate(all)
-	told := make(map[int]bool) // by another file
+	told := make(map[int]bool) // by another file, or by nobody, or at no price
 	for _, x := range list {
 		switch {
-		case x.t.Usage == nil:
+		case x.t.Usage == nil || x.t.Usage.Input == 0:
 			a.Uncount++
+			told[x.t.N] = true
 		case a.repeats(f.Path, x):
 			told[x.t.N] = true
 			a.Repeated++
 		default:
-			a.count(x)
+			if !a.count(x) {
+				told[x.t.N] = true
+			}
 		}
 	}
 	r := f.broken(list, nil)
@@ -135,12 +138,12 @@ func (a *Account) repeats(path string, x *sent) bool {
 // maxEvents bounds the events that are listed.
 const maxEvents = 200
 
-// count adds what a provider counted for a request.
-func (a *Account) count(x *sent) {
+// count adds what a provider counted for a request, and reports whether it has a price.
+func (a *Account) count(x *sent) (priced bool) {
 	c, out := x.counted(), x.s.output(x.t)
 	a.Streamed += one(out != int(x.t.Usage.Output))
 	price := x.model.Price
-	if _, ok := pricing.Lookup(x.t.Model, x.at); !ok {
+	if _, priced = pricing.Lookup(x.t.Model, x.at); !priced {
 		price = pricing.Price{}
 		if name := cmp.Or(x.t.Model, "(not named)"); !slices.Contains(a.Unpriced, name) {
 			a.Unpriced = append(a.Unpriced, name)
@@ -160,6 +163,7 @@ func (a *Account) count(x *sent) {
 			a.To = t
 		}
 	}
+	return priced
 }
 
 func (a *Account) spend(kind, tokens int, usd float64) {

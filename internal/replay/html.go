@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed" // the template and its style
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed report/page.html
@@ -31,7 +34,20 @@ func WriteHTML(w io.Writer, reports []*Report, o HTMLOptions) error {
 	if err != nil {
 		return fmt.Errorf("parse the report's template: %w", err)
 	}
-	return t.Execute(w, pageOf(reports, o))
+	var page bytes.Buffer
+	if err := t.Execute(&page, pageOf(reports, o)); err != nil {
+		return err
+	}
+	_, err = w.Write(bytes.Map(visible, page.Bytes()))
+	return err
+}
+
+// visible replaces control characters, which are no text in a page, and act where one is printed on a terminal.
+func visible(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // page is what the template shows.
