@@ -80,7 +80,7 @@ func madeClaude(t *testing.T, begin time.Time, turns int) []byte {
 		}
 		for call := range 2 {
 			old := madeLine(1000*max(0, i-1-i%4*2) + 100*call + 7)
-			args := object{"file_path": fmt.Sprintf("/work/src/width_%d_%d.go", i, call), "old_string": "x\n" + old + "\ny", "new_string": fmt.Sprint("x", lone, i), "n": i}
+			args := object{"file_path": fmt.Sprintf("/home/dev/src/width_%d_%d.go", i, call), "old_string": "x\n" + old + "\ny", "new_string": fmt.Sprint("x", lone, i), "n": i}
 			add("assistant", fmt.Sprintf("a%d.%d", i, call), object{
 				"id": fmt.Sprint("m", i), "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{object{"type": "tool_use", "id": fmt.Sprintf("c%d.%d", i, call), "name": "Edit", "input": args}},
 				"usage": object{"input_tokens": 3, "cache_read_input_tokens": 9000 + 3400*i, "cache_creation_input_tokens": 3400, "output_tokens": 90},
