@@ -260,7 +260,7 @@ func TestSimulatorModels(t *testing.T) {
 			if warm, whole := cost(6*time.Minute, cut), cost(6*time.Minute, a); warm >= whole {
 				t.Errorf("on a cold cache the cut costs %v, all of it %v", warm, whole)
 			}
-			near(t, "a warm cut", cost(time.Minute, cut)-m.Price.Of(pricing.Charge{Read: 2000 + 4010}), m.Price.OfCut(4010))
+			near(t, "a warm cut", cost(time.Minute, cut)-m.Price.Of(pricing.Charge{Read: 2000 + 4010}), 4010*(m.Price.Write-m.Price.Read)*1e-6)
 		}},
 		{"4. Break-even for a warm prune", func(t *testing.T) {
 			sonnet, fable := model(t, "claude-sonnet-4-6"), model(t, "claude-fable-5-1")

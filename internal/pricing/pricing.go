@@ -55,7 +55,3 @@ func (p Price) Of(c Charge) float64 {
 
 // OfOutput is the price of an answer of that many tokens in USD.
 func (p Price) OfOutput(tokens int) float64 { return float64(tokens) * p.Output * perMillion }
-
-// OfCut is what a cut costs in USD that leaves the suffix, in tokens, behind it: those tokens are written again and not
-// read. It holds while the cache is warm; on a cold one a cut costs nothing, for all is written anyway.
-func (p Price) OfCut(suffix int) float64 { return float64(suffix) * (p.Write - p.Read) * perMillion }

@@ -21,7 +21,6 @@ func TestPrice(t *testing.T) {
 	c := pricing.Charge{Fresh: 1_000_000, Read: 500_000, Write: 200_000, WriteHour: 100_000}
 	near(t, "input", p.Of(c), 4+0.1+1+0.8)
 	near(t, "output", p.OfOutput(250_000), 5)
-	near(t, "cut", p.OfCut(1_000_000), 4.8)
 	near(t, "twice", p.Of(c.Add(c)), 2*p.Of(c))
 	near(t, "written", float64(c.Written()), 300_000)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ambit/internal/pricing"
-	"ambit/internal/token"
 	"ambit/provider"
 	"ambit/provider/anthropic"
 	"ambit/unit"
@@ -127,9 +126,6 @@ func countingOf(s *Sizes) counting {
 	c.Weights = append(c.Weights, w.Text[:]...)
 	return c
 }
-
-// CountingBy is the estimator by which tokens are counted.
-const CountingBy = token.Estimator
 
 func (step *Step) line(s *sizing, file string, compared bool) line {
 	c := step.Charge

@@ -180,10 +180,10 @@ func (o *Outcome) saving(floor *Outcome) (share float64, ok bool) {
 
 // keysOf are the figures at the top.
 func keysOf(reports []*Report, totals []Outcome) []key {
-	recorded, lost, breaks, calls, compared, simulated := 0.0, 0.0, 0, 0, 0, false
+	recorded, input, lost, breaks, compared, simulated := 0.0, 0.0, 0.0, 0, 0, false
 	for _, r := range reports {
-		recorded += r.Recorded.InputCost
-		calls += r.Recorded.Calls
+		recorded += r.Recorded.Compared
+		input += r.Recorded.InputCost
 		compared += r.Compared
 		simulated = simulated || r.Recorded.Simulated
 		for _, b := range r.Recorded.Breaks {
@@ -191,12 +191,12 @@ func keysOf(reports []*Report, totals []Outcome) []key {
 		}
 		breaks += len(r.Recorded.Breaks)
 	}
-	note := "input of " + several(calls, "request")
+	note := several(compared, "turn") + " compared, answers included"
 	if simulated {
 		note += ", in part simulated"
 	}
 	list := []key{{"as recorded", usd(recorded), note}}
-	list = append(list, key{"lost to cache breaks", usd(lost), several(breaks, "break") + share(lost, recorded)})
+	list = append(list, key{"lost to cache breaks", usd(lost), several(breaks, "break") + share(lost, input)})
 	floor := floorOf(totals)
 	if floor != nil {
 		list = append(list, key{floorName, usd(floor.Cost), several(compared, "turn") + " compared, answers included"})
@@ -216,7 +216,7 @@ func share(part, whole float64) string {
 	if whole <= 0 {
 		return ""
 	}
-	return ", " + percent(part/whole) + " of that"
+	return ", " + percent(part/whole) + " of all recorded input"
 }
 
 // policies are those that were replayed, each with what it does.

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"ambit/internal/conversation"
@@ -286,7 +287,7 @@ func (step *Step) recall(s *sizing, ch *choice, m int, needs []Need) {
 // readable reports whether one read of a message gives a text.
 func (s *sizing) readable(m int, text string) bool {
 	for _, p := range s.units[m].Parts {
-		if p.Kind == unit.Result && contains(firstBytes(p.Text, ReadLimit), text) {
+		if p.Kind == unit.Result && strings.Contains(firstBytes(p.Text, ReadLimit), text) {
 			return true
 		}
 	}

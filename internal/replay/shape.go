@@ -124,9 +124,7 @@ func nameHash(names ...string) [32]byte { return sha256.Sum256([]byte(strings.Jo
 // says reports whether a message says a text, whole.
 func (sh *shapes) says(m int, text string) bool { return sh.full(m).says(text) }
 
-func (s *shape) says(text string) bool { return contains(s.words, text) }
-
-func contains(all, text string) bool { return strings.Contains(all, text) }
+func (s *shape) says(text string) bool { return strings.Contains(s.words, text) }
 
 // firstBytes is the beginning of a text, at most so many bytes, and no part of a character.
 func firstBytes(text string, n int) string {
