@@ -65,6 +65,31 @@ func Encode(e Entry) ([]byte, error) {
 			head
 			*Purged
 		}{h, f}
+	case *Decision:
+		whole = struct {
+			head
+			*Decision
+		}{h, f}
+	case *Edit:
+		whole = struct {
+			head
+			*Edit
+		}{h, f}
+	case *Sent:
+		whole = struct {
+			head
+			*Sent
+		}{h, f}
+	case *Pin:
+		whole = struct {
+			head
+			*Pin
+		}{h, f}
+	case *Note:
+		whole = struct {
+			head
+			*Note
+		}{h, f}
 	}
 	b := bytes.NewBuffer(make([]byte, 0, 1024))
 	enc := json.NewEncoder(b)
@@ -114,6 +139,16 @@ func blank(k Kind) Fact {
 		return new(Imported)
 	case KindPurged:
 		return new(Purged)
+	case KindDecision:
+		return new(Decision)
+	case KindEdit:
+		return new(Edit)
+	case KindSent:
+		return new(Sent)
+	case KindPin:
+		return new(Pin)
+	case KindNote:
+		return new(Note)
 	default:
 		return &Unknown{Name: k}
 	}

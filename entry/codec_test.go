@@ -42,6 +42,18 @@ func facts() []entry.Fact {
 		&entry.Gap{Exchanges: 7, Bytes: 8, Cause: "no space left on device", Since: at},
 		&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2.1.1", Key: "import:ab", Lines: 9, Title: place, SHA256: strings.Repeat("ab", 32), Body: body},
 		&entry.Purged{Bodies: 3, Bytes: 4},
+		&entry.Decision{
+			N: 3, Thread: "t1", Policy: "full", Stage: entry.StageCompact, Event: "context.compacted", Reactive: true, Why: "it did not fit", Whole: 9, Before: 8, After: 7,
+			Kept: 6, LastReal: 5, Usable: 4, Cold: true, IdleMS: 3, LifeMS: 2, Forced: true, Price: 0.25, Account: 0.5, Spent: 0.125, Slack: 0.05, Lifts: []entry.Seq{7},
+			Uncut: []string{"e5: media"}, Repaired: 1, Lost: 2, Checkpoint: body,
+		},
+		&entry.Edit{N: 3, Thread: "t1", Changes: 2, Body: body},
+		&entry.Sent{
+			N: 3, Attempt: 2, Why: "not understood", Edited: 4, Whole: 5, After: 6, Account: 0.5, Spent: 0.25, Held: []string{"p1"}, Missing: []string{"p2: a side request"},
+			Body: body, Refused: body, Status: 400,
+		},
+		&entry.Pin{ID: "p1", Of: 4, By: "user", Off: true, Body: body},
+		&entry.Note{ID: "n1", Class: "finding", By: "agent", Refs: []string{"e4"}, Body: body},
 		&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"later","to":[1,2.50]}`)},
 	}
 }
@@ -124,8 +136,10 @@ func TestBodies(t *testing.T) {
 	for _, f := range facts() {
 		want := 0
 		switch f.(type) {
-		case *entry.Request, *entry.Response, *entry.Imported:
+		case *entry.Request, *entry.Response, *entry.Imported, *entry.Decision, *entry.Edit, *entry.Pin, *entry.Note:
 			want = 1
+		case *entry.Sent:
+			want = 2
 		}
 		if got := len(entry.Bodies(f)); got != want {
 			t.Errorf("%s relies on %d bodies, want %d", f.Kind(), got, want)

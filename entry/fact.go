@@ -18,10 +18,15 @@ const (
 	KindGap      Kind = "gap"
 	KindImported Kind = "imported"
 	KindPurged   Kind = "purged"
+	KindDecision Kind = "decision"
+	KindEdit     Kind = "edit"
+	KindSent     Kind = "sent"
+	KindPin      Kind = "pin"
+	KindNote     Kind = "note"
 )
 
-// Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap, *Imported, *Purged or
-// *Unknown. The set is sealed, so a switch over these is complete.
+// Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap, *Imported, *Purged, *Decision,
+// *Edit, *Sent, *Pin, *Note or *Unknown. The set is sealed, so a switch over these is complete.
 type Fact interface {
 	Kind() Kind
 	sealed()
@@ -252,19 +257,30 @@ func (*Unknown) sealed()  {}
 
 // Bodies returns the bodies that a fact relies on.
 func Bodies(f Fact) []Body {
+	var all []*Body
 	switch f := f.(type) {
 	case *Request:
-		if f.Body != nil {
-			return []Body{*f.Body}
-		}
+		all = []*Body{f.Body}
 	case *Response:
-		if f.Body != nil {
-			return []Body{*f.Body}
-		}
+		all = []*Body{f.Body}
 	case *Imported:
-		if f.Body != nil {
-			return []Body{*f.Body}
+		all = []*Body{f.Body}
+	case *Decision:
+		all = []*Body{f.Checkpoint}
+	case *Edit:
+		all = []*Body{f.Body}
+	case *Sent:
+		all = []*Body{f.Body, f.Refused}
+	case *Pin:
+		all = []*Body{f.Body}
+	case *Note:
+		all = []*Body{f.Body}
+	}
+	var bodies []Body
+	for _, b := range all {
+		if b != nil {
+			bodies = append(bodies, *b)
 		}
 	}
-	return nil
+	return bodies
 }

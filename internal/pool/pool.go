@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 5
+const Version = 6
 
 // Pool is the state of one session.
 type Pool struct {
@@ -28,12 +28,17 @@ type Pool struct {
 	Session   entry.Session `json:"session"`
 	Created   time.Time     `json:"created"`
 	Updated   time.Time     `json:"updated"`
-	Exchanges []Exchange    `json:"exchanges"`         // in order of their number
-	Units     []Unit        `json:"units"`             // in order of their entries
-	Aliases   []string      `json:"aliases,omitempty"` // by which requests name a sub-agent of the session as their parent
-	Inside    bool          `json:"inside,omitempty"`  // the last entry folded is not the last of its append
-	Cut       bool          `json:"cut,omitempty"`     // a fork that goes on from such an entry
-	Missing   int           `json:"missing"`           // requests and responses that passed and were not recorded
+	Exchanges []Exchange    `json:"exchanges"`           // in order of their number
+	Units     []Unit        `json:"units"`               // in order of their entries
+	Decisions []Decision    `json:"decisions,omitempty"` // in order
+	Edits     []Edit        `json:"edits,omitempty"`     // that hold, in order
+	Pins      []Pin         `json:"pins,omitempty"`      // that hold, in order
+	LastPin   int           `json:"last_pin,omitempty"`  // number of the newest that ever was
+	Notes     []Note        `json:"notes,omitempty"`     // in order
+	Aliases   []string      `json:"aliases,omitempty"`   // by which requests name a sub-agent of the session as their parent
+	Inside    bool          `json:"inside,omitempty"`    // the last entry folded is not the last of its append
+	Cut       bool          `json:"cut,omitempty"`       // a fork that goes on from such an entry
+	Missing   int           `json:"missing"`             // requests and responses that passed and were not recorded
 
 	// Imported is the newest fact that the session was recorded elsewhere, so that it has no authority here and nothing of
 	// it may be played again. It is nil in a fork of such a session, which is one of its own, behind what both share.
@@ -81,6 +86,32 @@ type Exchange struct {
 	Answered entry.Seq       `json:"answered,omitempty"` // of the response's entry
 
 	AnswerRevision string `json:"answer_revision,omitempty"`
+
+	Sent []entry.Sent `json:"sent,omitempty"` // attempts, in order; none where the client's bytes went and nobody would have edited them
+}
+
+// Decision is one that was made, and the entry that says so.
+type Decision struct {
+	entry.Decision
+	Seq entry.Seq `json:"seq"`
+}
+
+// Edit is one that was made, and the entry that says so.
+type Edit struct {
+	entry.Edit
+	Seq entry.Seq `json:"seq"`
+}
+
+// Pin is one that holds, and the entry that says so.
+type Pin struct {
+	entry.Pin
+	Seq entry.Seq `json:"seq"`
+}
+
+// Note is one that was taken, and the entry that says so.
+type Note struct {
+	entry.Note
+	Seq entry.Seq `json:"seq"`
 }
 
 // Unit is one message or answer, where it first passed.
@@ -139,8 +170,32 @@ func (p *Pool) Fold(f journal.Frame) error {
 		}
 	case *entry.Purged:
 		p.Purged, p.PurgedAt = fact, f.Time
+	default:
+		p.decided(f)
 	}
 	return nil
+}
+
+// decided takes in what was decided and asked for.
+func (p *Pool) decided(f journal.Frame) {
+	switch fact := f.Fact.(type) {
+	case *entry.Decision:
+		p.Decisions = append(p.Decisions, Decision{*fact, f.Seq})
+		p.Edits = slices.DeleteFunc(p.Edits, func(e Edit) bool { return slices.Contains(fact.Lifts, e.Seq) })
+	case *entry.Edit:
+		p.Edits = append(p.Edits, Edit{*fact, f.Seq})
+	case *entry.Sent:
+		if x := p.Exchange(fact.N); x != nil {
+			x.Sent = append(x.Sent, *fact)
+		}
+	case *entry.Pin:
+		p.Pins = slices.DeleteFunc(p.Pins, func(old Pin) bool { return old.ID == fact.ID })
+		if !fact.Off {
+			p.Pins, p.LastPin = append(p.Pins, Pin{*fact, f.Seq}), p.LastPin+1
+		}
+	case *entry.Note:
+		p.Notes = append(p.Notes, Note{*fact, f.Seq})
+	}
 }
 
 // reading picks the headers that say how to read a body.
@@ -188,7 +243,8 @@ func (p *Pool) Newest() (at time.Time) {
 	return at
 }
 
-// Until returns the pool as it was when the entry of a sequence number was the last, as far as exchanges and units go.
+// Until returns the pool as it was when the entry of a sequence number was the last, as far as exchanges, units and decisions
+// go. Edits and pins that were taken back since are missing.
 func (p *Pool) Until(seq entry.Seq) *Pool {
 	q := *p
 	q.Seq, q.Exchanges, q.Units = seq, nil, nil
@@ -205,6 +261,10 @@ func (p *Pool) Until(seq entry.Seq) *Pool {
 			q.Units = append(q.Units, u)
 		}
 	}
+	q.Decisions = slices.DeleteFunc(slices.Clone(p.Decisions), func(d Decision) bool { return d.Seq > seq })
+	q.Edits = slices.DeleteFunc(slices.Clone(p.Edits), func(e Edit) bool { return e.Seq > seq })
+	q.Pins = slices.DeleteFunc(slices.Clone(p.Pins), func(e Pin) bool { return e.Seq > seq })
+	q.Notes = slices.DeleteFunc(slices.Clone(p.Notes), func(e Note) bool { return e.Seq > seq })
 	return &q
 }
 
