@@ -38,7 +38,20 @@ type Message struct {
 	Results []string // ids of the calls whose results it holds, in order
 	Texts   []Text   // public text, in order
 	Unknown bool     // it holds something that is not known, whose public text, if it has any, is not in Texts
+	Fixed   Fixed    // why its bytes must not be changed; empty when they may
 }
+
+// Fixed is why a message's bytes must never be changed. What is Reasoned may be left out whole, with all that belongs to the
+// same answer and its results; everything else that is fixed stays.
+type Fixed string
+
+// The reasons.
+const (
+	Reasoned Fixed = "reasoning" // it holds thinking, reasoning or a signature, which the provider checks
+	Sealed   Fixed = "sealed"    // it holds what only the provider can read, such as its own compaction, or what steers it, such as tools to load
+	Strange  Fixed = "unknown"   // it holds something of a kind that is not known
+	Media    Fixed = "media"     // it holds an image, a document or a sound
+)
 
 // Call is one tool call.
 type Call struct {

@@ -84,6 +84,45 @@ func (m *Message) AddResult(id JSON) {
 	}
 }
 
+// Fix says why the bytes of the message must not be changed. Of several reasons the strictest stays: one that forbids to leave
+// the message out counts more than reasoning.
+func (m *Message) Fix(why Fixed) {
+	if why.rank() > m.Fixed.rank() {
+		m.Fixed = why
+	}
+}
+
+// FixIf is Fix where a string that is not empty stands in one of the values, at any depth.
+func (m *Message) FixIf(why Fixed, values ...JSON) {
+	for _, v := range values {
+		if m.Fixed != why && v.HoldsText() {
+			m.Fix(why)
+		}
+	}
+}
+
+// Settled returns the message when all of it was read: one that is Unknown is Strange.
+func (m Message) Settled() Message {
+	if m.Unknown {
+		m.Fix(Strange)
+	}
+	return m
+}
+
+func (f Fixed) rank() int {
+	switch f {
+	case Reasoned:
+		return 1
+	case Media:
+		return 2
+	case Strange:
+		return 3
+	case Sealed:
+		return 4
+	}
+	return 0
+}
+
 // Arguments returns a copy of a call's arguments: of v, or of the JSON that v holds as a string.
 func Arguments(v JSON) []byte {
 	if inner, ok := innerJSON(v.Text()); ok {

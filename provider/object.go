@@ -38,6 +38,17 @@ func (o Object) Take(name string) JSON {
 	return nil
 }
 
+// See returns the members of these names, nil where there is none, taken or not, and takes none.
+func (o Object) See(names ...string) []JSON {
+	found := make([]JSON, len(names))
+	for _, m := range o.members {
+		if at := index(names, m.name); at >= 0 {
+			found[at] = m.value
+		}
+	}
+	return found
+}
+
 // Rest reports whether a member holds a string, at any depth, that was not taken and is not among those named.
 func (o Object) Rest(named map[string]bool) bool {
 	for i := range o.members {

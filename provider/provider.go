@@ -1,6 +1,7 @@
-// Package provider reads the exchanges of model providers: what was asked, which model answered, and what it took.
+// Package provider reads the exchanges of model providers: what was asked, which model answered, and what it took. It also
+// makes new requests of those that clients send, by changing some of their bytes.
 //
-// It only reads. A recorded body is never changed, nothing here can fail a request, and what is not understood
+// A body that it is given is never changed, nothing here can fail a request, and what is not understood
 // gives zero values: the bytes are kept elsewhere, whole, whether or not they are understood. Each wire family is a
 // package of its own below this one and implements Protocol; what families share stands here. A body passes
 // through Decode first, then Request, Elements or Response of its family, which are built on Segments, JSON, Reader,
@@ -10,6 +11,7 @@
 package provider
 
 import (
+	"strconv"
 	"strings"
 
 	"ambit/entry"
@@ -40,6 +42,43 @@ type Protocol interface {
 	// Contract says what the wire demands of the conversation of req. A type that has no conversation may leave nothing
 	// out. Where the request follows an answer that the provider holds, ContractOf knows more.
 	Contract(req Request) unit.Contract
+
+	// Edit makes the changes in the decoded body of req, whose elements are e, and returns a new body. What is not changed
+	// keeps its bytes, cache markers included, but for commas and white space beside what is left out or put in. Changes are in
+	// ascending order of their messages, one for each. The errors are ErrNotUnderstood and an *EditError, which says what
+	// cannot be changed; nothing is changed then. No text that stands for itself may be blank, and no message is put where the
+	// wire refuses one, so between calls and their results. What is put in is spelled minimally; what is not UTF-8 is U+FFFD.
+	Edit(req Request, body []byte, e Elements, changes []Change) ([]byte, error)
+
+	// Overflow reads a refusal of a request as too long from an answer that has this status: a whole body, or the beginning
+	// of a stream of events. False for every other answer, a limit on rates included.
+	Overflow(status int, contentType string, body []byte) (Overflow, bool)
+}
+
+// Change is what is done to one message of a request.
+type Change struct {
+	At     int               // of the message, an index into Elements.Messages
+	Gone   bool              // it is left out, and Texts say nothing
+	Texts  map[string]string // by the id of a call, what stands in place of the text of its result; under "", of the message's own text
+	Sure   bool              // the caller has read the message and knows that its Fixed allows this, so that it is not read again
+	Behind []string          // texts of messages in the user's place that are put behind it, or behind where it stood
+}
+
+// Overflow is a provider's word that a request is too long, in tokens; 0 where it does not say.
+type Overflow struct {
+	Sent  int // what was sent, with what was asked for as output where the provider adds that
+	Limit int
+}
+
+// EditError says which change of a message cannot be made, and why.
+type EditError struct {
+	At  int // index into Elements.Messages
+	Why string
+}
+
+// Error says both.
+func (e *EditError) Error() string {
+	return "message " + strconv.Itoa(e.At) + " cannot be changed: " + e.Why
 }
 
 // Request is what a request asks for.
@@ -50,6 +89,15 @@ type Request struct {
 
 	Session  string // a client's own id of its session, where the body has one
 	CacheKey string // prompt_cache_key, which clients keep through a session
+
+	Before *Known // given to Elements: what was read before; nil for nothing. It changes how long Elements takes, and nothing else.
+}
+
+// Known is a body that was read, with its elements. An element of another body of the same wire that stands at the same place,
+// byte for byte, need not be read again, as most of a growing conversation does.
+type Known struct {
+	Body     []byte
+	Elements Elements
 }
 
 // Response is what an answer says about itself.

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"slices"
 	"strconv"
@@ -14,6 +15,10 @@ type Reader struct {
 	// Show is called with the canonical form of each element, for tests and for those who ask why two hashes differ.
 	// The bytes are only lent.
 	Show func(form []byte)
+
+	body  []byte    // one that was read before
+	known []Element // its elements, in the order of that body
+	next  int       // of these, the first that was not compared with
 }
 
 // Form says which members of an element are not part of what it says, and where its content blocks are. cache_control
@@ -31,6 +36,42 @@ func NewReader(body []byte) *Reader {
 	r.s.out.off = 1
 	return r
 }
+
+// After returns a Reader for a body that may repeat what is known of another; nil is nothing.
+func After(k *Known, body []byte) *Reader {
+	r := NewReader(body)
+	if k != nil {
+		e := &k.Elements
+		r.body, r.known = k.Body, slices.Concat(e.Tools, e.Deferred, e.System, e.Messages)
+		slices.SortFunc(r.known, func(a, b Element) int { return a.Offset - b.Offset })
+	}
+	return r
+}
+
+// again passes over the element that comes next, if it stands at the same place in the body that is known. Only objects are
+// looked at, which end where they end whatever follows.
+func (r *Reader) again(at string) (Element, bool) {
+	if len(r.known) == 0 || r.Show != nil || r.s.next() != '{' || r.s.err != nil {
+		return Element{}, false
+	}
+	for i := 0; i < maxMissed && r.next+i < len(r.known); i++ {
+		k := &r.known[r.next+i]
+		if k.At != at {
+			continue
+		}
+		r.next += i + 1
+		from := r.s.pos
+		if old := r.body[k.Offset : k.Offset+k.Length]; bytes.HasPrefix(r.s.body[from:], old) {
+			r.s.pos += len(old)
+			return Element{Hash: k.Hash, At: at, Offset: from, Length: len(old)}, true
+		}
+		break
+	}
+	return Element{}, false
+}
+
+// maxMissed is how many known elements may stand before the one at a place, because they are gone.
+const maxMissed = 4
 
 // Members reads an object and calls member for each, with its decoded name. A value that member does not read is
 // passed over, and so is a value that is no object.
@@ -95,6 +136,9 @@ func (r *Reader) Peek(names ...string) []JSON { return peek(r.s.body[r.s.pos:], 
 
 // Element reads an element, whose JSON pointer is at.
 func (r *Reader) Element(at string, f Form) Element {
+	if e, ok := r.again(at); ok {
+		return e
+	}
 	return r.element(at, func() { r.s.form(f) })
 }
 

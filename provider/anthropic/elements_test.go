@@ -197,10 +197,10 @@ func TestMessage(t *testing.T) {
 	args := func(s string) json.RawMessage { return json.RawMessage(s) }
 	want := []provider.Message{
 		{Role: "user", Texts: []provider.Text{{Field: "/messages/0/content", Said: "user", Text: "Grüße / 😀 \uFFFD 2\u2028"}}},
-		{Role: "user", Texts: []provider.Text{{Field: "/messages/1/content/0/text", Said: "user", Text: "Look."}}},
+		{Role: "user", Texts: []provider.Text{{Field: "/messages/1/content/0/text", Said: "user", Text: "Look."}}, Fixed: provider.Media},
 		{Role: "system"},
 		{
-			Role: "assistant",
+			Role: "assistant", Fixed: provider.Reasoned,
 			Calls: []provider.Call{
 				{ID: "toolu_1", Name: "read", Args: args(`{"path": "a/b.go", "a/b~c": "odd", "lines": [1, "two"], "none": null, "empty": ""}`)},
 				{ID: "toolu_2", Name: "list", Args: args(`{}`)},
@@ -216,7 +216,7 @@ func TestMessage(t *testing.T) {
 			},
 		},
 		{
-			Role: "user", Results: []string{"toolu_1", "toolu_2", "mcptoolu_1"},
+			Role: "user", Results: []string{"toolu_1", "toolu_2", "mcptoolu_1"}, Fixed: provider.Sealed,
 			Texts: []provider.Text{
 				{Field: "/messages/4/content/0/content", Said: "tool", Text: "package b\n", Call: "toolu_1"},
 				{Field: "/messages/4/content/1/content/0/text", Said: "tool", Text: "two files", Call: "toolu_2"},

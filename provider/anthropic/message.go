@@ -34,6 +34,14 @@ var silent = map[string]map[string]bool{
 	"tool_reference": set("tool_name", "cache_control"),
 }
 
+// fixedBlocks are the kinds of content blocks whose bytes must not be changed: those that the provider signs or that it
+// checks, what it compacted, what loads tools or says where another model went on, and files.
+var fixedBlocks = map[string]provider.Fixed{
+	"thinking": provider.Reasoned, "redacted_thinking": provider.Reasoned,
+	"compaction": provider.Sealed, "tool_reference": provider.Sealed, "fallback": provider.Sealed, "mid_conv_system": provider.Sealed,
+	"image": provider.Media, "document": provider.Media, "container_upload": provider.Media,
+}
+
 // serverResults are the kinds of results of tools that the provider runs. What can be read in them is text: what code
 // wrote, and what was found on the web as far as it is not encrypted.
 var serverResults = set("web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
@@ -44,7 +52,11 @@ var quoting = set("char_location", "page_location", "content_block_location", "s
 
 // Message reads one message. What the system says, in the middle of a conversation, is not public.
 func (Protocol) Message(_ provider.Request, raw []byte, at string) provider.Message {
-	o := provider.JSON(raw).Object()
+	return readMessage(raw, at).Settled()
+}
+
+func readMessage(raw provider.JSON, at string) provider.Message {
+	o := raw.Object()
 	m := provider.Message{Role: o.Take("role").Text()}
 	said := provider.SaidUser
 	switch m.Role {
@@ -80,6 +92,7 @@ func addContent(m *provider.Message, content provider.JSON, field, said string) 
 func addBlock(m *provider.Message, block provider.JSON, field, said string) {
 	o, from := block.Object(), len(m.Texts)
 	blockType := o.Take("type").Text()
+	m.Fix(fixedBlocks[blockType])
 	switch {
 	case blockType == "text":
 		m.AddText(field+"/text", said, o.Take("text"))
@@ -90,6 +103,7 @@ func addBlock(m *provider.Message, block provider.JSON, field, said string) {
 		m.AddResult(o.Take("tool_use_id"))
 		addResult(m, o.Take("content"), field+"/content")
 	case serverResults[blockType]:
+		m.Fix(provider.Reasoned)
 		m.AddResult(o.Take("tool_use_id"))
 		m.AddLeaves(field+"/content", provider.SaidTool, o.Take("content"), aboutResult)
 	case blockType == "document":
@@ -133,6 +147,9 @@ func addResult(m *provider.Message, content provider.JSON, field string) {
 		case "text", "image", "document", "search_result", "tool_reference":
 			addBlock(m, block, at, provider.SaidTool)
 		default:
+			if blockType != "" {
+				m.Fix(provider.Strange)
+			}
 			m.AddLeaves(at, provider.SaidTool, block, nil)
 		}
 	}
@@ -165,6 +182,7 @@ func addCitation(m *provider.Message, citation provider.JSON, field string) {
 	o := m.Object(citation)
 	switch citationType := o.Take("type").Text(); {
 	case citationType == "web_search_result_location":
+		m.Fix(provider.Reasoned)
 		m.AddText(field+"/title", provider.SaidTool, o.Take("title"))
 		m.AddText(field+"/cited_text", provider.SaidTool, o.Take("cited_text"))
 		m.Rest(o, aboutCitation)

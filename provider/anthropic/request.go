@@ -9,7 +9,7 @@ import (
 
 // Elements reads tools, system and messages. Tools with defer_loading are outside the prefix.
 func (Protocol) Elements(req provider.Request, body []byte) (provider.Elements, error) {
-	return elements(req, provider.NewReader(body))
+	return elements(req, provider.After(req.Before, body))
 }
 
 func elements(req provider.Request, r *provider.Reader) (provider.Elements, error) {

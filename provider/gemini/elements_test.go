@@ -180,9 +180,9 @@ func TestMessage(t *testing.T) {
 		return t
 	}
 	want := []provider.Message{
-		{Role: "user", Texts: []provider.Text{text("0/parts/0/text", "user", "Grüße / \uFFFD")}},
+		{Role: "user", Texts: []provider.Text{text("0/parts/0/text", "user", "Grüße / \uFFFD")}, Fixed: provider.Media},
 		{
-			Role: "model",
+			Role: "model", Fixed: provider.Reasoned,
 			Calls: []provider.Call{
 				{ID: "call_1", Name: "read", Args: []byte(`{"path": "a.go", "a/b": "odd", "n": 1}`)},
 				{Name: "list"},

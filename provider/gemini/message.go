@@ -4,7 +4,11 @@ import "ambit/provider"
 
 // Message reads one content.
 func (Protocol) Message(_ provider.Request, raw []byte, at string) provider.Message {
-	o := provider.JSON(raw).Object()
+	return readMessage(raw, at).Settled()
+}
+
+func readMessage(raw provider.JSON, at string) provider.Message {
+	o := raw.Object()
 	m := provider.Message{Role: o.Take("role").Text()}
 	said := provider.SaidUser
 	switch m.Role {
@@ -58,6 +62,12 @@ func set(names ...string) map[string]bool {
 var silent = set("inlineData", "inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
 	"thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata", "mediaResolution", "media_resolution", "cache_control")
 
+// fixedMembers are the members of a part that make its content one whose bytes must not be changed: signatures and files.
+var fixedMembers = map[string]provider.Fixed{
+	"thoughtSignature": provider.Reasoned, "thought_signature": provider.Reasoned,
+	"inlineData": provider.Media, "inline_data": provider.Media, "fileData": provider.Media, "file_data": provider.Media,
+}
+
 // What is never public text beside the parts: in a call, in a result, and in what code gave back.
 var (
 	aboutContent = set("cache_control")
@@ -70,9 +80,13 @@ var (
 func addPart(m *provider.Message, part provider.JSON, field, said string) {
 	thought := part.Find("thought")[0].True()
 	known, empty := false, true
+	if thought {
+		m.Fix(provider.Reasoned)
+	}
 	for name, v := range part.Members() {
 		at := field + "/" + provider.PointerName(name)
 		empty = false
+		m.FixIf(fixedMembers[name], v)
 		switch name {
 		case "text":
 			if !thought {
@@ -121,6 +135,7 @@ func addResult(m *provider.Message, v provider.JSON, at string) {
 		m.Beside(from)
 	}
 	for _, part := range m.Each("", o.Take("parts")) {
+		m.Fix(provider.Media)
 		m.Rest(m.Object(part), silent)
 	}
 	m.Rest(o, aboutResult)

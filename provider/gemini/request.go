@@ -5,7 +5,7 @@ import "ambit/provider"
 // Elements reads the bodies of generate and count_tokens, with names in camelCase or in snake_case. The system
 // comes first. A request's contents, and a content's parts, may be one object instead of a list.
 func (Protocol) Elements(req provider.Request, body []byte) (provider.Elements, error) {
-	return elements(req, provider.NewReader(body))
+	return elements(req, provider.After(req.Before, body))
 }
 
 func elements(req provider.Request, r *provider.Reader) (provider.Elements, error) {

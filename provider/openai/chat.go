@@ -8,6 +8,11 @@ var (
 	aboutChat = set("role", "name", "id", "type", "status", "tool_call_id", "cache_control", "reasoning_content", "reasoning", "reasoning_text",
 		"reasoning_details", "reasoning_opaque", "reasoning_signature", "encrypted_content", "thinking", "thinking_blocks", "signature",
 		"images", "phase", "model", "metadata", "provider_specific_fields", "extra_content", "obfuscation")
+	// reasonedChat are those that hold reasoning, or may hold a signature of one.
+	reasonedChat = []string{
+		"reasoning_content", "reasoning", "reasoning_text", "reasoning_details", "reasoning_opaque",
+		"reasoning_signature", "encrypted_content", "thinking", "thinking_blocks", "signature", "provider_specific_fields", "extra_content",
+	}
 	aboutCall  = set("id", "type", "index", "name", "extra_content", "provider_specific_fields", "cache_control")
 	aboutAudio = set("id", "data", "format")
 )
@@ -30,6 +35,8 @@ func addChat(m *provider.Message, o provider.Object, at, said string) {
 
 // addSaid adds what a message says, of which some was taken already.
 func addSaid(m *provider.Message, content provider.JSON, o provider.Object, at, said string) {
+	m.FixIf(provider.Reasoned, o.See(reasonedChat...)...)
+	m.FixIf(provider.Media, o.See("audio", "images")...)
 	m.AddResult(o.Take("tool_call_id"))
 	addContent(m, content, at+"/content", said)
 	m.AddText(at+"/refusal", said, o.Take("refusal"))
@@ -55,6 +62,7 @@ func addToolCall(m *provider.Message, call provider.JSON, field string) {
 		return
 	}
 	m.Unknown = m.Unknown || c.unknown
+	m.FixIf(provider.Reasoned, c.signed...)
 	m.AddCall(field+"/"+c.member, c.id, c.name, c.args, c.free)
 }
 
@@ -62,9 +70,10 @@ func addToolCall(m *provider.Message, call provider.JSON, field string) {
 type toolCall struct {
 	id, name string
 	args     provider.JSON
-	member   string // where the arguments stand
-	free     bool   // they are free text
-	unknown  bool   // it holds something else
+	member   string          // where the arguments stand
+	free     bool            // they are free text
+	unknown  bool            // it holds something else
+	signed   []provider.JSON // what may hold a signature
 }
 
 // readToolCall reads an entry or, in a stream, a piece of one; ok is false when it is of a kind that is not known.
@@ -77,6 +86,7 @@ func readToolCall(call provider.JSON) (c toolCall, ok bool) {
 		return c, false
 	}
 	c.id, c.member = o.Take("id").Text(), "function/arguments"
+	c.signed = o.See("extra_content", "provider_specific_fields")
 	kind, args := "function", "arguments"
 	if call.Find("custom")[0].Kind() == '{' {
 		c.member, c.free = "custom/input", true

@@ -99,9 +99,9 @@ func TestChat(t *testing.T) {
 	}
 	want := []provider.Message{
 		{Role: "user", Texts: []provider.Text{text("1/content", "user", "Grüße \uFFFD")}},
-		{Role: "user", Texts: []provider.Text{text("2/content/0/text", "user", "Look.")}},
+		{Role: "user", Texts: []provider.Text{text("2/content/0/text", "user", "Look.")}, Fixed: provider.Media},
 		{
-			Role: "assistant",
+			Role: "assistant", Fixed: provider.Reasoned,
 			Calls: []provider.Call{
 				{ID: "call_1", Name: "read", Args: []byte(`{"path":"a.go","n":1}`)},
 				{ID: "call_2", Name: "patch", Args: []byte(`"{}"`)},

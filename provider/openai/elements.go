@@ -4,7 +4,7 @@ import "ambit/provider"
 
 // Elements reads the bodies of responses, compact and input_tokens, of chat, and of the older completions.
 func (Protocol) Elements(req provider.Request, body []byte) (provider.Elements, error) {
-	return elements(req, provider.NewReader(body))
+	return elements(req, provider.After(req.Before, body))
 }
 
 func elements(req provider.Request, r *provider.Reader) (provider.Elements, error) {

@@ -3,6 +3,7 @@ package openai
 import (
 	"crypto/sha256"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -181,4 +182,33 @@ var private = []string{
 
 func TestTold(t *testing.T) {
 	providertest.Told(t, Protocol{}, private, slices.Concat(exchanges, richResponses, richChat, shapes)...)
+}
+
+// What an element is depends on what stands before it, whatever is known of another body.
+func TestElementsKnown(t *testing.T) {
+	p := Protocol{}
+	bodies := map[string][]string{
+		"/v1/chat/completions": {
+			`{"messages":[{"role":"system","content":"a"},{"role":"system","content":"b"},{"role":"user","content":"c"}]}`,
+			`{"messages":[{"role":"user","content":"a"},{"role":"system","content":"b"},{"role":"user","content":"c"}]}`,
+			`{"messages":[{"role":"user","content":"a"},{"role":"system","content":"b"},{"role":"user","content":"cc"}]`,
+		},
+		"/v1/responses": {
+			`{"input":[{"role":"developer","content":"a"},{"role":"developer","content":"b"},{"id":"x","role":"user","content":"c"}]}`,
+			`{"input":[{"role":"user","content":"a"},{"role":"developer","content":"b"},{"id":"x","role":"user","content":"c"}],"x":1}`,
+		},
+	}
+	for path, all := range bodies {
+		for _, known := range all {
+			for _, body := range all {
+				q := p.Request("POST", path, []byte(body))
+				want, wrong := p.Elements(q, []byte(body))
+				was, _ := p.Elements(q, []byte(known))
+				q.Before = &provider.Known{Body: []byte(known), Elements: was}
+				if got, err := p.Elements(q, []byte(body)); (err == nil) != (wrong == nil) || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, knowing %s: %+v, %v", body, known, got, err)
+				}
+			}
+		}
+	}
 }

@@ -11,11 +11,11 @@ import (
 func (Protocol) Message(req provider.Request, raw []byte, at string) provider.Message {
 	switch req.Type {
 	case provider.TypeChat:
-		return chatMessage(raw, at)
+		return chatMessage(raw, at).Settled()
 	case provider.TypeCompletions:
-		return prompt(raw, at)
+		return prompt(raw, at).Settled()
 	}
-	return item(raw, at)
+	return item(raw, at).Settled()
 }
 
 // calls are the kinds of items that call a tool, and the member that holds the arguments. This list and the next
@@ -54,6 +54,15 @@ var foundItems = map[string]struct{ role, member string }{
 	"compaction_trigger": {"user", ""},
 }
 
+// fixedItems are the kinds of items whose bytes must not be changed: reasoning, what the provider compacted or is to compact,
+// what names something that it holds, what loads tools or sets the model, and images.
+var fixedItems = map[string]provider.Fixed{
+	"reasoning": provider.Reasoned, "compaction": provider.Sealed, "compaction_summary": provider.Sealed, "context_compaction": provider.Sealed,
+	"compaction_trigger": provider.Sealed, "item_reference": provider.Sealed, "mcp_list_tools": provider.Sealed, "additional_tools": provider.Sealed,
+	"configuration_update": provider.Sealed, "tool_search_output": provider.Sealed,
+	"image_generation_call": provider.Media, "computer_call_output": provider.Media,
+}
+
 func set(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -84,6 +93,8 @@ func item(raw provider.JSON, at string) (m provider.Message) {
 	if itemType == "" && role == "" && len(id) > 0 {
 		itemType = "item_reference"
 	}
+	m.Fix(fixedItems[itemType])
+	m.FixIf(provider.Reasoned, o.See("encrypted_content")...)
 	stands, silent := silentItems[itemType]
 	found, isFound := foundItems[itemType]
 	switch {
@@ -213,10 +224,14 @@ func addPart(m *provider.Message, block provider.JSON, field, said string) {
 	case blockType == "refusal":
 		m.AddText(field+"/refusal", said, o.Take("refusal"))
 	case silentParts[blockType] != nil:
+		m.Fix(fixedPart(blockType))
 		m.AddText(field+"/transcript", said, o.Take("transcript"))
 		m.Rest(o, silentParts[blockType])
 		return
 	case said == provider.SaidTool:
+		if blockType != "" {
+			m.Fix(provider.Strange)
+		}
 		m.AddLeaves(field, said, block, nil)
 		return
 	default:
@@ -224,6 +239,15 @@ func addPart(m *provider.Message, block provider.JSON, field, said string) {
 		return
 	}
 	m.Rest(o, aboutPart)
+}
+
+// fixedPart says why the bytes of a message with a silent part must not be changed.
+func fixedPart(blockType string) provider.Fixed {
+	switch blockType {
+	case "reasoning_text", "summary_text", "encrypted_content", "thinking", "reasoning", "redacted_thinking":
+		return provider.Reasoned
+	}
+	return provider.Media
 }
 
 func isText(blockType string) bool {

@@ -162,9 +162,9 @@ func TestItems(t *testing.T) {
 		return t
 	}
 	want := []provider.Message{
-		{Role: "user", Texts: []provider.Text{text("2/content/0/text", "user", "Fix it, ü/.")}},
+		{Role: "user", Texts: []provider.Text{text("2/content/0/text", "user", "Fix it, ü/.")}, Fixed: provider.Media},
 		{Role: "user", Texts: []provider.Text{text("3/content", "user", "plain")}},
-		{Role: "assistant"},
+		{Role: "assistant", Fixed: provider.Reasoned},
 		{
 			Role:  "assistant",
 			Calls: []provider.Call{{ID: "call_1", Name: "shell", Args: []byte(`{"cmd":"ls \u00e9","timeout":5,"a/b":"odd"}`)}},
@@ -176,7 +176,7 @@ func TestItems(t *testing.T) {
 			Calls: []provider.Call{{ID: "call_2", Name: "apply_patch", Args: []byte(`"{\"not\":\"read\"}"`)}},
 			Texts: []provider.Text{text("7/input", "argument", `{"not":"read"}`)},
 		},
-		{Role: "tool", Results: []string{"call_2"}, Texts: []provider.Text{of("call_2", text("8/output/0/text", "tool", "Done"))}},
+		{Role: "tool", Results: []string{"call_2"}, Texts: []provider.Text{of("call_2", text("8/output/0/text", "tool", "Done"))}, Fixed: provider.Media},
 		{
 			Role:  "assistant",
 			Calls: []provider.Call{{ID: "call_3", Name: "local_shell", Args: []byte(`{"type": "exec", "command": ["ls"], "working_directory": "/w"}`)}},
@@ -186,7 +186,7 @@ func TestItems(t *testing.T) {
 		{
 			Role:    "assistant",
 			Calls:   []provider.Call{{ID: "call_4", Name: "broken", Args: []byte(`"{\"cut"`)}},
-			Unknown: true,
+			Unknown: true, Fixed: provider.Strange,
 		},
 		{Role: "tool", Results: []string{"call_4"}, Texts: []provider.Text{of("call_4", text("12/output/content", "tool", "refused"))}},
 		{Role: "assistant", Calls: []provider.Call{{ID: "call_5", Name: "shell", Args: []byte(`{"commands": ["ls"]}`)}}},
@@ -200,8 +200,8 @@ func TestItems(t *testing.T) {
 			Calls: []provider.Call{{ID: "mcp_1", Name: "ask", Args: []byte(`{"q":"why"}`)}}, Results: []string{"mcp_1"},
 			Texts: []provider.Text{text("16/arguments/q", "argument", "why"), text("16/output", "tool", "because")},
 		},
-		{Role: "assistant"},
-		{Role: "assistant"},
+		{Role: "assistant", Fixed: provider.Sealed},
+		{Role: "assistant", Fixed: provider.Sealed},
 	}
 	if diff := cmp.Diff(want, messages(t, "responses", everyItem)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

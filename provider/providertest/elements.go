@@ -118,6 +118,9 @@ func message(t failer, p provider.Protocol, req provider.Request, text, raw, at 
 			t.Fatalf("message %+v, then %+v, of the same %q", got, again, raw)
 		}
 	})
+	if got.Unknown && got.Fixed == "" {
+		t.Fatalf("message %+v of %q holds what is not known and may be changed", got, raw)
+	}
 	for _, c := range got.Calls {
 		if c.Args != nil && !json.Valid(c.Args) {
 			t.Fatalf("arguments %q of %+v are not JSON", c.Args, c)
@@ -257,6 +260,31 @@ func changed(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
 	if slices.Equal(hashes(was), hashes(now)) {
 		t.Fatalf("%s\nchanged to\n%s\nhas the same elements", x.Body, text)
 	}
+	rereads(t, p, x.Request, x.Body, text)
+}
+
+// rereads: what is known of another body changes nothing.
+func rereads(t failer, p provider.Protocol, req provider.Request, known, body string) {
+	was, err := p.Elements(req, []byte(known))
+	if err != nil {
+		return
+	}
+	plain, wrong := p.Elements(req, []byte(body))
+	req.Before = &provider.Known{Body: []byte(known), Elements: was}
+	again, err := p.Elements(req, []byte(body))
+	if (err == nil) != (wrong == nil) || !reflect.DeepEqual(plain, again) {
+		t.Fatalf("%s\nis read, when one knows\n%s\nas %+v, %v\nand else as %+v, %v", body, known, again, err, plain, wrong)
+	}
+}
+
+// reread: whatever stands in the one body and in the other, and wherever it is cut off.
+func reread(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
+	x, y := rapid.SampledFrom(exchanges).Draw(t, "known"), rapid.SampledFrom(exchanges).Draw(t, "exchange")
+	cut := rapid.IntRange(0, len(y.Body)).Draw(t, "cut")
+	rereads(t, p, y.Request, x.Body, y.Body)
+	rereads(t, p, y.Request, y.Body, y.Body)
+	rereads(t, p, y.Request, y.Body, y.Body[:cut])
+	rereads(t, p, y.Request, y.Body, y.Body[:cut]+" "+y.Body[cut:])
 }
 
 func hashes(e provider.Elements) (list []string) {

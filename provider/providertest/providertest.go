@@ -40,10 +40,18 @@ func Run(t *testing.T, p provider.Protocol, exchanges ...Exchange) {
 		})
 	}
 	t.Run("Arbitrary", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { arbitrary(t, p, exchanges) }) })
+	t.Run("ArbitraryEdit", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { arbitraryEdit(t, p, exchanges) }) })
 	t.Run("Foreign", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { foreign(t, p) }) })
 	t.Run("CutStream", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { cutStream(t, p, exchanges) }) })
 	if telling := withElements(p, exchanges); len(telling) > 0 {
 		t.Run("Respelled", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { respelled(t, p, telling) }) })
+		t.Run("Edited", func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				x, e := drawElements(t, p, telling)
+				edited(t, p, x, e)
+			})
+		})
+		t.Run("Reread", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { reread(t, p, telling) }) })
 		t.Run("Changed", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { changed(t, p, telling) }) })
 	}
 	t.Run("Contracts", func(t *testing.T) { contracts(t, p) })

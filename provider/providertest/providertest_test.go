@@ -15,6 +15,7 @@ type broken struct {
 	request  func(body []byte) provider.Request
 	response func(body []byte) provider.Response
 	elements func(body []byte) provider.Elements
+	edit     func(body []byte, changes []provider.Change) ([]byte, error)
 }
 
 func (b broken) Request(_, _ string, body []byte) provider.Request {
@@ -41,6 +42,17 @@ func (b broken) Elements(_ provider.Request, body []byte) (provider.Elements, er
 func (b broken) Message(provider.Request, []byte, string) provider.Message { return provider.Message{} }
 
 func (b broken) Contract(provider.Request) unit.Contract { return provider.Whole() }
+
+func (b broken) Edit(_ provider.Request, body []byte, e provider.Elements, changes []provider.Change) ([]byte, error) {
+	if b.edit != nil {
+		return b.edit(body, changes)
+	}
+	return provider.Editor{}.Edit(body, e, changes)
+}
+
+func (b broken) Overflow(int, string, []byte) (provider.Overflow, bool) {
+	return provider.Overflow{}, false
+}
 
 func TestNothingUnderstood(t *testing.T) { Run(t, broken{}) }
 

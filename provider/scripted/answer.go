@@ -20,13 +20,15 @@ type answer struct {
 	Usage        usage     `json:"usage"`
 }
 
-// content is one block of an answer: Text is set, or the others are.
+// content is one block of an answer: Text is set, or Thinking and Signature, or the others are.
 type content struct {
-	Type  string          `json:"type"`
-	Text  *string         `json:"text,omitempty"`
-	ID    string          `json:"id,omitempty"`
-	Name  string          `json:"name,omitempty"`
-	Input json.RawMessage `json:"input,omitempty"`
+	Type      string          `json:"type"`
+	Thinking  *string         `json:"thinking,omitempty"`
+	Signature *string         `json:"signature,omitempty"`
+	Text      *string         `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
 }
 
 // usage counts as Anthropic does: input_tokens are those that were neither read from the cache nor written to it.
@@ -52,6 +54,16 @@ type textDelta struct {
 	Text string `json:"text"`
 }
 
+type thinkingDelta struct {
+	Type     string `json:"type"`
+	Thinking string `json:"thinking"`
+}
+
+type signatureDelta struct {
+	Type      string `json:"type"`
+	Signature string `json:"signature"`
+}
+
 type inputDelta struct {
 	Type        string `json:"type"`
 	PartialJSON string `json:"partial_json"`
@@ -70,7 +82,7 @@ func playMessage(t turn, r *request, u entry.Usage) (any, []sent, error) {
 	}
 	var events []sent
 	for _, e := range a.events() {
-		events = append(events, sent{e.Type, e})
+		events = append(events, sent{name: e.Type, data: e})
 	}
 	return a, events, nil
 }
@@ -78,6 +90,10 @@ func playMessage(t turn, r *request, u entry.Usage) (any, []sent, error) {
 func (t turn) answer(r *request, u entry.Usage) (answer, error) {
 	stop := "end_turn"
 	a := answer{ID: "msg_" + digest(t.place), Type: "message", Role: "assistant", Model: r.Model, Content: []content{}}
+	if r.thinks && t.thought != "" {
+		seal := t.seal()
+		a.Content = append(a.Content, content{Type: "thinking", Thinking: &t.thought, Signature: &seal})
+	}
 	if t.text != "" {
 		a.Content = append(a.Content, content{Type: "text", Text: &t.text})
 	}
@@ -119,6 +135,13 @@ func (a answer) events() []event {
 // stream splits a block into the empty block that opens it and the deltas that fill it.
 func (c content) stream() (open content, deltas []any) {
 	open = c
+	if c.Thinking != nil {
+		open.Thinking, open.Signature = new(string), new(string)
+		for _, p := range pieces(*c.Thinking) {
+			deltas = append(deltas, thinkingDelta{"thinking_delta", p})
+		}
+		return open, append(deltas, signatureDelta{"signature_delta", *c.Signature})
+	}
 	if c.Text != nil {
 		open.Text = new(string)
 		for _, p := range pieces(*c.Text) {

@@ -10,7 +10,7 @@ import (
 	"ambit/entry"
 )
 
-// bytesPerToken is the whole tokenizer of this package.
+// bytesPerToken is the whole tokenizer of this package, unless Options have another.
 const bytesPerToken = 4
 
 // prefix is a request as a prompt cache sees it: its elements in render order, the markers left out. Index k of a
@@ -20,10 +20,11 @@ type prefix struct {
 	sizes []int64             // in bytes
 	last  int                 // elements that the last cache_control marker covers
 	marks int                 // cache_control markers in all
+	per   int64               // bytes of a token
 }
 
 // tokens is the size of the first k elements.
-func (p *prefix) tokens(k int) int64 { return p.sizes[k] / bytesPerToken }
+func (p *prefix) tokens(k int) int64 { return p.sizes[k] / p.per }
 
 // all is the number of elements.
 func (p *prefix) all() int { return len(p.sums) - 1 }
@@ -37,7 +38,7 @@ func (p *prefix) add(tier byte, raw []byte) {
 
 // newPrefix is the prefix of no elements, for a model.
 func newPrefix(model string) prefix {
-	return prefix{sums: [][sha256.Size]byte{sha256.Sum256([]byte(model))}, sizes: []int64{0}}
+	return prefix{sums: [][sha256.Size]byte{sha256.Sum256([]byte(model))}, sizes: []int64{0}, per: bytesPerToken}
 }
 
 // elements splits a request: each tool, each system block, each message.

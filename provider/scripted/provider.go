@@ -1,15 +1,17 @@
 // Package scripted plays written turns over real HTTP: a provider for demos and tests that needs no model and no
 // network.
 //
-// A Provider is an http.Handler that speaks Anthropic Messages and OpenAI Responses: POST …/v1/messages and POST
-// …/v1/responses, streamed or whole, and POST …/v1/messages/count_tokens, under any path prefix and with any query. Which
-// turn it plays is read from the request alone: the conversation from what the user says first, the turn from the number
-// of answers that it holds, so that a request sent again gets the same answer with the same tool call ids, and a client
-// that rewinds is answered from there. An answer is an assistant message, or the items of Responses that stand together
-// and come from the model; one that nothing follows is not counted, nor one that a Fault dropped in a tool call and that
-// the client kept. Two things are remembered: which faults were given already, and what the prompt cache holds. Like the
-// real APIs it refuses tool calls without results, results without calls, and a fifth cache marker. It asks for no
-// credential and looks at none.
+// A Provider is an http.Handler that speaks Anthropic Messages, OpenAI Chat Completions and Responses, and Gemini: POST
+// …/v1/messages, …/chat/completions, …/v1/responses and …:generateContent, streamed or whole, and what counts tokens on
+// the first and the last, under any path prefix and with any query. Which turn it plays is read from the request alone. The
+// newest tool call in it that an answer of the script made says which one follows, however much of what stood before was
+// left out. Without one the conversation is read from what the user says first, and the turn from the number of answers
+// that it holds. So a request sent again gets the same answer with the same tool call ids, and a client that rewinds is
+// answered from there. An answer is an assistant message, or the items of Responses that stand together and come from the
+// model; one that nothing follows is not counted, nor one that a Fault dropped in a tool call and that the client kept.
+// Remembered are which faults were given already, what the prompt cache holds, and what was refused. Like the real APIs it
+// refuses tool calls without results, results without calls, and a fifth cache marker; Options make it as strict as they
+// are. It asks for no credential and looks at none.
 //
 // The usage that it reports is simulated, by these rules and no others:
 //
@@ -19,8 +21,8 @@
 //     request for the same model shared and that ended at or before a cache_control marker of that request, and of this one.
 //   - Written is what stands between that prefix and this request's last marker.
 //   - input_tokens is the rest, neither read nor written.
-//   - Responses has no markers: every request is read and written to its end, item for item, with the instructions behind
-//     the tools, and its input_tokens are all of it.
+//   - The other wires have no markers: every request is read and written to its end, item for item, with the instructions
+//     behind the tools, on Gemini before them, and its tokens are all of it.
 //
 // Unlike the real cache this one has no least size, never forgets and looks back without limit.
 //
@@ -28,6 +30,7 @@
 package scripted
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -43,43 +46,79 @@ const MaxBody = 32 << 20
 
 // Provider plays a Script.
 type Provider struct {
-	script []conversation
-	cache  cache
-	mu     sync.Mutex
-	given  map[string]bool // the places of the faults that were given
+	script  []conversation
+	issued  issued
+	options Options
+	cache   cache
+	mu      sync.Mutex
+	given   map[string]bool // the places of the faults that were given
+	refused []Refusal
+	peak    int64
 }
 
-// New returns a Provider that plays a script. It panics if an argument of a call cannot be written as JSON, if a
-// branch has no marker, or if a fault drops nothing and its status is not that of an error. The script may be changed
-// afterwards without effect.
-func New(s Script) *Provider {
-	p := &Provider{script: compile(s), given: map[string]bool{}}
+// New returns a Provider that plays a script, without options. It panics if an argument of a call cannot be written as
+// JSON, if a branch has no marker, or if a fault drops nothing and its status is not that of an error. The script may be
+// changed afterwards without effect.
+func New(s Script) *Provider { return NewWith(s, Options{}) }
+
+// NewWith is New with options.
+func NewWith(s Script, o Options) *Provider {
+	if o.BytesPerToken == 0 {
+		o.BytesPerToken = bytesPerToken
+	}
+	p := &Provider{script: compile(s), options: o, given: map[string]bool{}}
+	p.issued = issuedOf(p.script)
 	p.cache.held = map[[32]byte]bool{}
 	return p
 }
 
 // wire is one of the APIs that a Provider speaks.
 type wire struct {
-	id      string // the header that names a request
-	decode  func(body []byte) (request, error)
-	play    func(t turn, r *request, u entry.Usage) (whole any, events []sent, err error)
-	refusal func(f Fault) any
+	id       string // the header that names a request
+	verify   func(body []byte, is issued) error
+	decode   func(path string, body []byte, is issued) (request, error)
+	play     func(t turn, r *request, u entry.Usage) (whole any, events []sent, err error)
+	refusal  func(f Fault) any
+	overflow func(tokens, window int64) Fault
+	late     func(r *request, f Fault) []sent // an overflow as it comes in a stream; nil where it never does
+	counted  string                           // the member that a count of tokens has; empty where nothing is counted
 }
 
 var (
-	messagesWire  = wire{"request-id", decode, playMessage, messageRefusal}
-	responsesWire = wire{"x-request-id", decodeResponses, playResponse, responseRefusal}
+	messagesWire = wire{
+		"request-id", verifyMessages, decode, playMessage, messageRefusal, messageOverflow, lateMessage, "input_tokens",
+	}
+	chatWire      = wire{"x-request-id", verifyChat, decodeChat, playChat, responseRefusal, chatOverflow, nil, ""}
+	responsesWire = wire{
+		"x-request-id", verifyResponses, decodeResponses, playResponse, responseRefusal, responseOverflow, lateResponse, "",
+	}
+	geminiWire = wire{"x-request-id", verifyGemini, decodeGemini, playGemini, geminiRefusal, geminiOverflow, nil, "totalTokens"}
 )
+
+// route says which wire a path is of; nil if of none.
+func route(path string) (on *wire, counting bool) {
+	switch end := path[max(strings.LastIndexByte(path, ':'), 0):]; {
+	case strings.HasSuffix(path, "/v1/messages"), strings.HasSuffix(path, "/v1/messages/count_tokens"):
+		return &messagesWire, strings.HasSuffix(path, "/count_tokens")
+	case strings.HasSuffix(path, "/chat/completions"):
+		return &chatWire, false
+	case strings.HasSuffix(path, "/v1/responses"):
+		return &responsesWire, false
+	case end == ":generateContent" || end == ":streamGenerateContent" || end == ":countTokens":
+		return &geminiWire, end == ":countTokens"
+	}
+	return nil, false
+}
 
 // ServeHTTP answers one request.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	on, counting := &messagesWire, strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens")
-	known := counting || strings.HasSuffix(r.URL.Path, "/v1/messages")
-	if strings.HasSuffix(r.URL.Path, "/v1/responses") {
-		on, known = &responsesWire, true
-	}
-	if r.Method != http.MethodPost || !known {
-		on.refuse(w, Fault{Status: http.StatusNotFound, Message: fmt.Sprintf("no route %s %s", r.Method, r.URL.Path)})
+	on, counting := route(r.URL.Path)
+	if r.Method != http.MethodPost || on == nil {
+		f := Fault{Status: http.StatusNotFound, Message: fmt.Sprintf("no route %s %s", r.Method, r.URL.Path)}
+		if on != nil && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+			f.Status = http.StatusUpgradeRequired // so that the client goes on over HTTP
+		}
+		cmp.Or(on, &messagesWire).refuse(w, f)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -88,38 +127,50 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set(on.id, "req_"+digest(r.URL.Path, string(body)))
-	req, err := on.decode(body)
+	if p.options.Strict {
+		if err = whole(r.ContentLength, body); err == nil && !counting {
+			err = on.verify(body, p.issued)
+		}
+	}
+	var req request
+	if err == nil {
+		req, err = on.decode(r.URL.RequestURI(), body, p.issued)
+	}
 	if err != nil {
-		on.refuse(w, invalid(err))
+		p.refuse(w, r, on, invalid(err))
 		return
 	}
+	req.prefix.per = p.options.BytesPerToken
 	if counting {
-		reply(w, http.StatusOK, map[string]int64{"input_tokens": req.prefix.tokens(req.prefix.all())})
+		reply(w, http.StatusOK, map[string]int64{on.counted: req.prefix.tokens(req.prefix.all())})
 		return
 	}
-	p.serve(w, on, &req)
+	p.serve(w, r, on, &req)
 }
 
-func (p *Provider) serve(w http.ResponseWriter, on *wire, req *request) {
-	t, err := find(p.script, req.messages)
+func (p *Provider) serve(w http.ResponseWriter, r *http.Request, on *wire, req *request) {
+	t, err := find(p.script, p.issued, req.messages)
 	if err != nil {
-		on.refuse(w, invalid(err))
+		p.refuse(w, r, on, invalid(err))
+		return
+	}
+	if !p.fits(w, r, on, req) {
 		return
 	}
 	if t.fault = p.fault(t); t.fault != nil && !t.fault.Drop {
 		on.refuse(w, *t.fault)
 		return
 	}
-	whole, events, err := on.play(t, req, p.cache.charge(&req.prefix))
+	answer, events, err := on.play(t, req, p.cache.charge(&req.prefix))
 	switch {
 	case err != nil:
 		on.refuse(w, Fault{Status: http.StatusInternalServerError, Message: err.Error()})
-	case req.Stream:
+	case req.Stream && !req.listed:
 		stream(w, events, t.fault.drops())
 	case t.fault.drops():
-		dropReply(w, whole)
+		dropReply(w, answer)
 	default:
-		reply(w, http.StatusOK, whole)
+		reply(w, http.StatusOK, answer)
 	}
 }
 
@@ -134,7 +185,14 @@ func (p *Provider) fault(t turn) *Fault {
 	return t.fault
 }
 
-func invalid(err error) Fault { return Fault{Status: http.StatusBadRequest, Message: err.Error()} }
+// invalid is what a request is refused with that has the mistake err.
+func invalid(err error) Fault {
+	f := Fault{Status: http.StatusBadRequest, Message: err.Error()}
+	if m, ok := errors.AsType[*mistake](err); ok {
+		f.code, f.param = m.code, m.param
+	}
+	return f
+}
 
 func unreadable(err error) Fault {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {

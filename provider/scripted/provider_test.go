@@ -321,11 +321,16 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte(`{"model":"m","system":[{"cache_control":{}}],"tools":[{"content":[{}]}],"messages":[` + user("fix it", mark) + `]}`))
 	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"","content":null}]}]}`))
 	f.Add([]byte(`{"model":"m","system":"","messages":[{"role":"user","content":""}],"cache_control":{}}`))
-	p := scripted.New(two())
+	for _, k := range talks() {
+		f.Add([]byte(k.begin))
+	}
+	f.Add([]byte(`{"model":"m","input":[{"type":"reasoning","id":"rs_1"},{"type":"function_call","call_id":"_"}],"contents":[{"parts":[{"functionCall":{}}]}]}`))
+	both := []*scripted.Provider{scripted.New(two()), scripted.NewWith(thinker(), scripted.Options{Strict: true, Window: 1000, Late: true})}
+	paths := []string{"/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:streamGenerateContent?alt=sse", "/m:countTokens"}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens"} {
+		for i, path := range append(paths, paths...) {
 			w := httptest.NewRecorder()
-			p.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(string(body))))
+			both[i/len(paths)].ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(string(body))))
 			streamed := strings.HasPrefix(w.Header().Get("content-type"), "text/event-stream")
 			if w.Code != 200 && w.Code != 400 || !streamed && !json.Valid(w.Body.Bytes()) {
 				t.Errorf("%s: %d %s", path, w.Code, w.Body)

@@ -16,6 +16,13 @@ type request struct {
 	System   json.RawMessage   `json:"system"`
 	Messages []json.RawMessage `json:"messages"`
 	Cache    json.RawMessage   `json:"cache_control"`
+	Thinking struct {
+		Type string `json:"type"`
+	} `json:"thinking"`
+	thinks   bool // the client wants thoughts
+	seals    bool // and wants them encrypted
+	counts   bool // and wants the usage in a stream that has it only then
+	listed   bool // a stream is to be a list, as a whole
 	messages []message
 	prefix   prefix
 }
@@ -47,11 +54,12 @@ func (m message) text() string {
 }
 
 // decode reads a body and refuses what Anthropic's API refuses, as far as it matters to an agent.
-func decode(body []byte) (request, error) {
+func decode(_ string, body []byte, _ issued) (request, error) {
 	var r request
 	if err := json.Unmarshal(body, &r); err != nil {
 		return r, fmt.Errorf("the request body is not valid JSON: %w", err)
 	}
+	r.thinks = r.Thinking.Type != "" && r.Thinking.Type != "disabled"
 	if r.Model == "" {
 		return r, fmt.Errorf("model: Field required")
 	}

@@ -18,6 +18,8 @@ type responseRequest struct {
 	Tools        []json.RawMessage `json:"tools"`
 	Input        json.RawMessage   `json:"input"`
 	Previous     string            `json:"previous_response_id"`
+	Reasoning    json.RawMessage   `json:"reasoning"`
+	Include      []string          `json:"include"`
 }
 
 // inputItem is as much of an input item as a Provider needs.
@@ -29,7 +31,7 @@ type inputItem struct {
 }
 
 // decodeResponses reads a body of Responses and refuses what OpenAI's API refuses, as far as it matters to an agent.
-func decodeResponses(body []byte) (request, error) {
+func decodeResponses(_ string, body []byte, _ issued) (request, error) {
 	var from responseRequest
 	if err := json.Unmarshal(body, &from); err != nil {
 		return request{}, fmt.Errorf("the request body is not valid JSON: %w", err)
@@ -44,7 +46,8 @@ func decodeResponses(body []byte) (request, error) {
 	if err != nil {
 		return request{}, err
 	}
-	r := request{Model: from.Model, Stream: from.Stream, Tools: from.Tools}
+	r := request{Model: from.Model, Stream: from.Stream, Tools: from.Tools, thinks: isSet(from.Reasoning)}
+	r.seals = slices.Contains(from.Include, "reasoning.encrypted_content")
 	if r.messages, err = conversed(items); err != nil {
 		return request{}, err
 	}
@@ -157,22 +160,35 @@ type response struct {
 	Object  string         `json:"object"`
 	Created int            `json:"created_at"` // always 0: no clock is read
 	Status  string         `json:"status"`
-	Error   *struct{}      `json:"error"`
+	Error   *failure       `json:"error"`
 	Model   string         `json:"model"`
 	Output  []outputItem   `json:"output"`
 	Usage   *responseUsage `json:"usage"`
 }
 
-// outputItem is an item of a response: a message, or a function call.
+// failure is why a response has failed.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// outputItem is an item of a response: reasoning, a message, or a function call.
 type outputItem struct {
 	ID        string        `json:"id"`
 	Type      string        `json:"type"`
-	Status    string        `json:"status"`
+	Summary   *[]summary    `json:"summary,omitempty"`
+	Sealed    string        `json:"encrypted_content,omitempty"`
+	Status    string        `json:"status,omitempty"`
 	Role      string        `json:"role,omitempty"`
 	Content   *[]outputText `json:"content,omitempty"`
 	CallID    string        `json:"call_id,omitempty"`
 	Name      string        `json:"name,omitempty"`
 	Arguments *string       `json:"arguments,omitempty"`
+}
+
+type summary struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
 type outputText struct {
@@ -191,24 +207,16 @@ type responseUsage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-// responseEvent is one event of the stream; only the members of its type are set.
-type responseEvent struct {
-	Type      string      `json:"type"`
-	Number    int         `json:"sequence_number"`
-	Response  *response   `json:"response,omitempty"`
-	Index     *int        `json:"output_index,omitempty"`
-	Item      *outputItem `json:"item,omitempty"`
-	ItemID    string      `json:"item_id,omitempty"`
-	Content   *int        `json:"content_index,omitempty"`
-	Part      *outputText `json:"part,omitempty"`
-	Delta     string      `json:"delta,omitempty"`
-	Text      *string     `json:"text,omitempty"`
-	Arguments *string     `json:"arguments,omitempty"`
-}
-
 // playResponse makes the answer of a turn, whole and as OpenAI streams it.
 func playResponse(t turn, r *request, u entry.Usage) (any, []sent, error) {
 	whole := response{ID: "resp_" + digest(t.place), Object: "response", Status: "completed", Model: r.Model, Output: []outputItem{}}
+	if r.thinks && t.thought != "" {
+		thought := outputItem{ID: t.reasoningID(), Type: "reasoning", Summary: &[]summary{{"summary_text", t.thought}}}
+		if r.seals {
+			thought.Sealed = t.seal()
+		}
+		whole.Output = append(whole.Output, thought)
+	}
 	if t.text != "" {
 		whole.Output = append(whole.Output, outputItem{
 			ID: "msg_" + digest(t.place), Type: "message", Status: "completed", Role: "assistant",
@@ -229,57 +237,6 @@ func playResponse(t turn, r *request, u entry.Usage) (any, []sent, error) {
 	whole.Usage = &responseUsage{Input: u.Input, Output: out, Total: u.Input + out}
 	whole.Usage.Details.Cached = u.CacheRead
 	return whole, whole.events(), nil
-}
-
-// events spells a response as OpenAI streams it.
-func (r response) events() []sent {
-	var out []sent
-	say := func(kind string, e responseEvent) {
-		e.Type, e.Number = kind, len(out)
-		out = append(out, sent{kind, e})
-	}
-	head := r
-	head.Status, head.Output, head.Usage = "in_progress", []outputItem{}, nil
-	say("response.created", responseEvent{Response: &head})
-	say("response.in_progress", responseEvent{Response: &head})
-	for i, item := range r.Output {
-		open := item
-		open.Status = "in_progress"
-		if item.Content != nil {
-			open.Content = &[]outputText{}
-		} else {
-			open.Arguments = new(string)
-		}
-		say("response.output_item.added", responseEvent{Index: &i, Item: &open})
-		if item.Content != nil {
-			sayText(say, i, item)
-		} else {
-			for _, p := range pieces(*item.Arguments) {
-				say("response.function_call_arguments.delta", responseEvent{Index: &i, ItemID: item.ID, Delta: p})
-			}
-			say("response.function_call_arguments.done", responseEvent{Index: &i, ItemID: item.ID, Arguments: item.Arguments})
-		}
-		say("response.output_item.done", responseEvent{Index: &i, Item: &item})
-	}
-	say("response.completed", responseEvent{Response: &r})
-	return out
-}
-
-// sayText streams the one text of a message.
-func sayText(say func(string, responseEvent), index int, item outputItem) {
-	at, whole := responseEvent{Index: &index, ItemID: item.ID, Content: new(int)}, (*item.Content)[0]
-	part := whole
-	part.Text = ""
-	begin, end, done := at, at, at
-	begin.Part, end.Text, done.Part = &part, &whole.Text, &whole
-	say("response.content_part.added", begin)
-	for _, p := range pieces(whole.Text) {
-		delta := at
-		delta.Delta = p
-		say("response.output_text.delta", delta)
-	}
-	say("response.output_text.done", end)
-	say("response.content_part.done", done)
 }
 
 // responseRefusal is an error as OpenAI writes it.
@@ -304,5 +261,12 @@ func responseRefusal(f Fault) any {
 		Param   *string `json:"param"`
 		Code    *string `json:"code"`
 	}
-	return map[string]detail{"error": {f.Message, f.Type, nil, code}}
+	if f.code != "" {
+		code = &f.code
+	}
+	var param *string
+	if f.param != "" {
+		param = &f.param
+	}
+	return map[string]detail{"error": {f.Message, f.Type, param, code}}
 }

@@ -29,11 +29,12 @@ type Branch struct {
 	Turns []Turn // Turns[n] answers a request that holds n answers after the marker's message
 }
 
-// Turn is one answer: text, then tool calls. It stops with tool_use if it has calls and with end_turn otherwise.
+// Turn is one answer: a thought, text, then tool calls. It stops with tool_use if it has calls and with end_turn otherwise.
 type Turn struct {
-	Text  string
-	Calls []Call
-	Fault *Fault // what the first request for this turn is refused with; nil for nothing
+	Thought string // sealed as the wire does: with a signature, encrypted or plain; empty for none, and where the client wants none
+	Text    string
+	Calls   []Call
+	Fault   *Fault // what the first request for this turn is refused with; nil for nothing
 }
 
 // Call is a tool call of a Turn.
@@ -49,6 +50,8 @@ type Fault struct {
 	Type       string // the error's type; empty chooses the one that belongs to Status
 	Message    string // for people; empty repeats the type
 	RetryAfter string // the retry-after header; empty leaves it out
+
+	code, param string // of OpenAI's errors, where a mistake has its own
 }
 
 // conversation is a Conversation made ready: arguments encoded, ids given.
@@ -64,10 +67,11 @@ type branch struct {
 }
 
 type turn struct {
-	place string // where it stands in the script; its ids are made from this
-	text  string
-	calls []call
-	fault *Fault
+	place   string // where it stands in the script; its ids are made from this
+	thought string
+	text    string
+	calls   []call
+	fault   *Fault
 }
 
 type call struct {
@@ -111,7 +115,7 @@ func compile(s Script) []conversation {
 func compileTurns(turns []Turn, at ...string) []turn {
 	var out []turn
 	for n, t := range turns {
-		made := turn{place: place(append(at, strconv.Itoa(n))...), text: t.Text}
+		made := turn{place: place(append(at, strconv.Itoa(n))...), thought: t.Thought, text: t.Text}
 		if t.Fault != nil {
 			if !t.Fault.Drop && (t.Fault.Status < 400 || t.Fault.Status > 599) {
 				panic(fmt.Sprintf("scripted: %d is not the status of an error", t.Fault.Status))
@@ -155,14 +159,20 @@ func digest(parts ...string) string {
 
 // find returns the turn that answers a request with these messages. It looks at nothing else, so a request that is
 // sent again, or from further back, gets the same turn again.
-func find(script []conversation, messages []message) (turn, error) {
+func find(script []conversation, is issued, messages []message) (turn, error) {
 	first := firstUser(messages)
-	for _, c := range script {
-		if !strings.Contains(first, c.match) {
+	behind, from := is.newest(messages)
+	for i := range script {
+		c := &script[i]
+		if behind.of != nil && behind.of != c || behind.of == nil && !strings.Contains(first, c.match) {
 			continue
 		}
-		turns, from, what := c.way(messages)
-		n := answers(messages[from:])
+		turns, at, what := c.way(messages)
+		n := 0
+		if behind.of != nil && at < from {
+			turns, at, n = behind.turns, from, behind.n
+		}
+		n += answers(messages[at:])
 		if n >= len(turns) {
 			return turn{}, fmt.Errorf("%s has %d turns, and this request asks for number %d", what, len(turns), n+1)
 		}

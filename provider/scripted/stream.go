@@ -1,7 +1,7 @@
 package scripted
 
 import (
-	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,9 +9,13 @@ import (
 
 // sent is one event of a stream.
 type sent struct {
-	name string
-	data any
+	name string // empty where the wire names no events
+	data any    // verbatim, or what becomes JSON
+	part bool   // it carries a part of a block, where its name does not tell
 }
+
+// verbatim is a text that is sent as it stands.
+type verbatim string
 
 // stream sends events, one flush each. A write error means that the client left, which is its right.
 func stream(w http.ResponseWriter, events []sent, drop bool) {
@@ -23,11 +27,11 @@ func stream(w http.ResponseWriter, events []sent, drop bool) {
 	}
 	flusher := http.NewResponseController(w)
 	for _, e := range events {
-		raw, err := marshal(e.data)
+		text, err := e.text()
 		if err != nil {
 			return
 		}
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, raw); err != nil {
+		if _, err := io.WriteString(w, text); err != nil {
 			return
 		}
 		_ = flusher.Flush() // a writer that cannot flush gets the events all the same
@@ -37,10 +41,23 @@ func stream(w http.ResponseWriter, events []sent, drop bool) {
 	}
 }
 
+// text is an event as it stands in a stream.
+func (e sent) text() (string, error) {
+	name := ""
+	if e.name != "" {
+		name = "event: " + e.name + "\n"
+	}
+	if v, ok := e.data.(verbatim); ok {
+		return name + "data: " + string(v) + "\n\n", nil
+	}
+	raw, err := marshal(e.data)
+	return name + "data: " + string(raw) + "\n\n", err
+}
+
 // lastDelta is the place of the last event that carries a part of a block or an item.
 func lastDelta(events []sent) int {
 	for i := len(events) - 1; i > 0; i-- {
-		if name := events[i].name; name == "content_block_delta" || strings.HasSuffix(name, ".delta") {
+		if name := events[i].name; events[i].part || name == "content_block_delta" || strings.HasSuffix(name, ".delta") {
 			return i
 		}
 	}
