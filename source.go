@@ -49,7 +49,7 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 				continue
 			}
 			for field, err := range s.fields(u) {
-				t.Field, t.Text = field.Field, field.Text
+				t.Field, t.Text, t.Said = field.Field, field.Text, field.Said
 				// What has become unreadable since lowers the coverage, wherever the search goes on.
 				lost := err != nil && !errors.Is(err, index.ErrUnsupported)
 				if number++; (number > from || lost) && !yield(t, err) {
@@ -175,6 +175,9 @@ func (s *source) fields(u *pool.Unit) iter.Seq2[provider.Text, error] {
 }
 
 func (s *source) read(u *pool.Unit) ([]provider.Text, error) {
+	if err := s.r.gone(u); err != nil {
+		return nil, err
+	}
 	switch u.Of {
 	case entry.PartMessage, entry.PartRecord:
 		m, err := s.message(u)

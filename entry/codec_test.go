@@ -41,7 +41,7 @@ func facts() []entry.Fact {
 		},
 		&entry.Gap{Exchanges: 7, Bytes: 8, Cause: "no space left on device", Since: at},
 		&entry.Imported{Format: "claude-code", Name: "a.jsonl", Version: "2.1.1", Key: "import:ab", Lines: 9, Title: place, SHA256: strings.Repeat("ab", 32), Body: body},
-		&entry.Purged{Bodies: 3, Bytes: 4},
+		&entry.Purged{Bodies: 3, Bytes: 4, Of: 5, Runs: []entry.Run{{At: 0, Length: 3}, {At: 9, Length: 1}}},
 		&entry.Decision{
 			N: 3, Thread: "t1", Policy: "full", Stage: entry.StageCompact, Event: "context.compacted", Reactive: true, Why: "it did not fit", Whole: 9, Before: 8, After: 7,
 			Kept: 6, LastReal: 5, Usable: 4, Cold: true, IdleMS: 3, LifeMS: 2, Forced: true, Price: 0.25, Account: 0.5, Spent: 0.125, Slack: 0.05, Lifts: []entry.Seq{7},

@@ -8,14 +8,18 @@ import (
 // Stage is how far a decision about a request went.
 type Stage string
 
-// The stages. All but StageNone and StageCut are boundaries: something that was sent before is sent otherwise, or not.
+// The stages. Prune, compact and lift are boundaries: something that was sent before is sent otherwise, or not.
 const (
 	StageNone    Stage = "none"    // everything goes on as it stood; Why says what was weighed
 	StageCut     Stage = "cut"     // giant results were shortened before they were sent the first time
 	StagePrune   Stage = "prune"   // placeholders stand where old results stood
 	StageCompact Stage = "compact" // a checkpoint stands where old messages stood
 	StageLift    Stage = "lift"    // edits were taken back: what they rest on is not in the request any more
+	StageRestore Stage = "restore" // what a client's own summary had lost stands behind it again
 )
+
+// Boundary reports whether something that was sent before is sent otherwise, or not, after a decision of the stage.
+func (s Stage) Boundary() bool { return s == StagePrune || s == StageCompact || s == StageLift }
 
 // Event is the name under which people find a decision of the stage.
 func (s Stage) Event() string {
@@ -28,6 +32,8 @@ func (s Stage) Event() string {
 		return "context.compacted"
 	case StageLift:
 		return "context.lifted"
+	case StageRestore:
+		return "context.restored"
 	}
 	return "context.kept"
 }
@@ -131,7 +137,7 @@ type Sent struct {
 	Missing []string `json:"pins_absent,omitempty"` // pins whose text does not, each with the reason behind a colon
 
 	Body    *Body `json:"body,omitempty"`    // the exact bytes; nil when they are the client's
-	Refused *Body `json:"refused,omitempty"` // the provider's answer to it, which the client did not see
+	Refused *Body `json:"refused,omitempty"` // the provider's answer to the attempt before, which the client did not see
 	Status  int   `json:"status,omitempty"`  // of that answer
 }
 

@@ -206,10 +206,18 @@ type Imported struct {
 // FormatAmbit is the format of what ambit export writes.
 const FormatAmbit = "ambit"
 
-// Purged says that the bytes of all bodies before it were overwritten, for good. Their hashes stay.
+// Purged says that the bytes of all bodies before it were overwritten, for good, or the text of one entry. Hashes stay.
 type Purged struct {
-	Bodies int   `json:"bodies"`
-	Bytes  int64 `json:"purged_bytes"` // of these bodies, together
+	Bodies int   `json:"bodies"`            // that cannot be rebuilt any more
+	Bytes  int64 `json:"purged_bytes"`      // of these bodies, together; of one entry: of the literal text that was overwritten
+	Of     Seq   `json:"text_of,omitempty"` // the entry; 0 when it was the session
+	Runs   []Run `json:"runs,omitempty"`    // of one entry: what was overwritten of the session's literal text, in ascending order
+}
+
+// Run is some of a session's literal text.
+type Run struct {
+	At     uint64 `json:"at"`    // literal address
+	Length uint64 `json:"bytes"` // more than 0
 }
 
 // Unknown is a fact of a kind that this version does not know, kept as it stands.

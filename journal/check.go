@@ -11,11 +11,13 @@ import (
 type Report struct {
 	Session    string
 	Entries    int
-	Bodies     int   // bodies that entries rely on, without those that were purged
-	Rebuilt    int   // of these, how many rebuild to their SHA-256
-	Bytes      int64 // of these bodies, together
-	Purged     int   // bodies that entries rely on and that were purged
-	Left       int64 // bytes of the session's literal log that its purge has not overwritten yet
+	Bodies     int       // bodies that entries rely on, without those that were purged
+	Rebuilt    int       // of these, how many rebuild to their SHA-256
+	Bytes      int64     // of these bodies, together
+	Purged     int       // bodies that entries rely on and that were purged
+	InPart     int       // of these, how many only lost the text of some entries
+	Left       int64     // bytes of the session's literal log that a purge has not overwritten yet
+	LeftOf     entry.Seq // the entry whose text that is; 0 for all of the session
 	Mismatches []Mismatch
 	Damage     []Damage
 }
@@ -53,6 +55,8 @@ func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 			l.close()
 		}
 	}()
+	var purged []entry.Run
+	var last entry.Seq
 	good, referenced := make(map[int64]bool), make(map[int64]bool)
 	for f, err := range d.Read(ctx, session, 0) {
 		var c *CorruptError
@@ -64,6 +68,11 @@ func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 			return report, err
 		}
 		report.Entries++
+		if p, ok := f.Fact.(*entry.Purged); ok && f.In == session {
+			purged, last = append(purged, p.Runs...), p.Of
+		} else if seals(f.Fact) {
+			purged = nil // it was another log of which that was said
+		}
 		for _, b := range entry.Bodies(f.Fact) {
 			if err := ctx.Err(); err != nil {
 				return report, err
@@ -88,11 +97,25 @@ func (d *Dir) Check(ctx context.Context, session string) (Report, error) {
 		}
 		return report, err
 	}
-	damage, err := log(session).verify(good, referenced)
-	for _, c := range damage {
-		report.damaged(c)
+	err := report.audit(log(session), good, referenced, purged)
+	if report.Left > 0 {
+		report.LeftOf = last
 	}
 	return report, err
+}
+
+// audit verifies what a session's literal log holds beside bodies that rebuild, and what entries say is gone of it.
+func (r *Report) audit(log *literals, good, referenced map[int64]bool, purged []entry.Run) error {
+	damage, err := log.verify(good, referenced)
+	if err != nil {
+		return err
+	}
+	left, unsaid, err := log.audit(purged)
+	for _, c := range append(damage, unsaid...) {
+		r.damaged(c)
+	}
+	r.Left = left
+	return err
 }
 
 // rebuild rebuilds one body and counts it; its error is about the reading.
@@ -100,6 +123,9 @@ func (r *Report) rebuild(d *Dir, log *literals, f Frame, b entry.Body) (ok bool,
 	_, err = d.kept(log, f.In, b, func() ([]byte, error) { return log.body(b) })
 	if errors.Is(err, ErrPurged) {
 		r.Purged++
+		if errors.Is(err, errHole) {
+			r.InPart++
+		}
 		return false, nil
 	}
 	r.Bodies++

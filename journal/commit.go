@@ -13,6 +13,7 @@ import (
 type commit struct {
 	facts  []entry.Fact
 	counts *entry.Purged // the fact that is to say what the entries before it rely on; nil for none
+	erases bool          // it says that text is gone, so it is done when that is overwritten
 	seq    entry.Seq
 	turn   chan bool // true: lead the next batch; false: done, with err
 	err    error
@@ -55,11 +56,15 @@ func (s *session) lead(d *Dir, own *commit) {
 	batch := s.waiting
 	s.waiting = nil
 	s.queue.Unlock()
+	before := s.overwrite() // what could not be before
 	w := work{s: s, seq: s.seq, sum: s.sum, first: s.seq + 1, body: -1, lines: s.lines[:0], sealed: s.sealed.Load(), purged: s.purged.Load()}
 	for _, c := range batch {
-		w.take(d, c)
+		if c.err = before; before == nil {
+			w.take(d, c)
+		}
 	}
 	w.finish(w.write(d))
+	w.overwrite()
 	s.lines = w.lines
 	if cap(s.lines) > MaxFrame {
 		s.lines = nil
@@ -87,6 +92,7 @@ type work struct {
 	body    int64     // offset of the last body that the frames rely on; -1 for none
 	sealed  bool      // nothing may follow
 	purged  *entry.Purged
+	gone    []entry.Run // literal text that is to be overwritten
 }
 
 // take adds a commit to the batch, or says what is wrong with it.
@@ -112,8 +118,10 @@ func (w *work) add(d *Dir, c *commit) error {
 		if w.purged != nil && !admits(fact) {
 			return fmt.Errorf("the session was %w", ErrPurged)
 		}
-		if p, ok := fact.(*entry.Purged); ok {
+		if p, ok := fact.(*entry.Purged); ok && p.Of == 0 {
 			w.purged = p
+		} else if ok {
+			w.gone, c.erases = append(w.gone, p.Runs...), true
 		}
 		if w.sealed && !purges(fact) {
 			return ErrImported
@@ -245,10 +253,30 @@ func (w *work) finish(err error) {
 		s.seq, s.sum = w.seq, w.sum
 		s.sealed.Store(w.sealed)
 		s.purged.Store(w.purged)
+		s.gone = append(s.gone, w.gone...)
 		s.size += int64(len(w.lines))
 		s.durable.Store(uint64(w.seq))
 	}
 	for _, c := range w.commits {
 		c.err = err
 	}
+}
+
+// overwrite overwrites what entries of the batch say is gone.
+func (w *work) overwrite() {
+	err := w.s.overwrite()
+	for _, c := range w.commits {
+		if c.erases && c.err == nil {
+			c.err = err
+		}
+	}
+}
+
+// overwrite overwrites what entries say is gone. What fails is tried again before the next append.
+func (s *session) overwrite() error {
+	if err := s.bodies.overwrite(extentsOf(s.gone)); err != nil {
+		return err
+	}
+	s.gone = nil
+	return nil
 }

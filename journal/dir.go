@@ -76,6 +76,8 @@ type session struct {
 	named bool   // the file's name is durable
 	lines []byte // memory for the next batch
 	body  int64  // offset of the last body that the newest entries rely on, when it was locked; -1 for none
+
+	gone []entry.Run // literal text that entries say is gone, and that may be there yet
 }
 
 // Open opens the store in a folder, which it makes when it is missing, unless Options say otherwise.
@@ -254,9 +256,12 @@ func (d *Dir) recover(s *session) error {
 	}
 	place := func(b entry.Body) int64 { return b.At }
 	if s.sealed.Load() { // its entries say where another log had their bodies
-		s.body, place = min(s.body, 0), s.bodies.place
+		s.body, place, s.gone = min(s.body, 0), s.bodies.place, nil
 	}
-	return s.bodies.open(s.body, d.lastBody(s.name, place))
+	if err := s.bodies.open(s.body, d.lastBody(s.name, place)); err != nil {
+		return err
+	}
+	return s.overwrite()
 }
 
 // anchor makes the names above the sessions durable, from the data directory up, once: Open, or a process that died

@@ -66,7 +66,10 @@ func sumOf(unsummed []byte) string {
 }
 
 // parseFrame reads one line without its line end and verifies its sum.
-func parseFrame(line []byte) (Frame, error) {
+func parseFrame(line []byte) (Frame, error) { return parseWanted(line, nil) }
+
+// parseWanted reads one line as parseFrame does, but leaves out the facts of entries that are not wanted.
+func parseWanted(line []byte, wanted func(seq entry.Seq, data []byte) bool) (Frame, error) {
 	if len(line) >= MaxFrame {
 		return Frame{}, ErrTooLarge
 	}
@@ -91,7 +94,11 @@ func parseFrame(line []byte) (Frame, error) {
 		return Frame{}, errNotFrame
 	}
 	f.Prev = string(rest[:sumLen])
-	f.Entry, err = entry.Decode(entry.Seq(seq), rest[sumLen+len(frameBody):])
+	f.Seq, rest = entry.Seq(seq), rest[sumLen+len(frameBody):]
+	if wanted != nil && !wanted(f.Seq, rest) {
+		return f, nil
+	}
+	f.Entry, err = entry.Decode(f.Seq, rest)
 	return f, err
 }
 

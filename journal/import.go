@@ -26,10 +26,10 @@ func seals(f entry.Fact) bool {
 	return ok && i.Format == entry.FormatAmbit && i.Body == nil
 }
 
-// purges reports whether a fact may stand behind the last one.
+// purges reports whether a fact says that all bodies of its session are gone; it may stand behind the last one.
 func purges(f entry.Fact) bool {
-	_, ok := f.(*entry.Purged)
-	return ok
+	p, ok := f.(*entry.Purged)
+	return ok && p.Of == 0
 }
 
 // Import makes a session of an export: its frames as they stand, so that numbers, refs, revisions and the chain are the

@@ -6,7 +6,7 @@
 // file, offset and cause, never passed over. A session has one writer at a time, in whatever process. The format on
 // disk is docs/format/journal.md.
 //
-// A Store is safe for concurrent use. It does not interpret bodies, and only Purge removes anything.
+// A Store is safe for concurrent use. It does not interpret bodies, and only purges remove anything.
 package journal
 
 import (

@@ -39,6 +39,11 @@ type literals struct {
 	cache   map[int64][]byte
 	cached  int
 	held    contents // of records
+	last    record   // that stands last in the log, of either kind
+
+	// What purges of single entries left.
+	again map[uint64][]record // by literal address: those in the place of the record with text there, oldest first
+	holes map[int64][]extent  // by the offset of a record whose text was loaded: what is gone of it
 
 	looked bool                // it is known whether the session was purged
 	gone   map[entry.Body]bool // the bodies that it had before; nil when it was not
@@ -95,7 +100,7 @@ func (l *literals) refresh() (rest int64, err error) {
 			return 0, err
 		}
 		r, err := parseRecord(l.size, head)
-		if err == nil && r.start != l.next && !found {
+		if err == nil && !found && !l.follows(r) {
 			err = errFollow
 		}
 		if err == nil && r.end() > end {
@@ -120,11 +125,26 @@ func (l *literals) refresh() (rest int64, err error) {
 // restart reads all headers again, and forgets what it knew, which the log's writer may have cut off since.
 func (l *literals) restart() error {
 	l.records, l.damage, l.size, l.next, l.cache, l.cached, l.held = nil, nil, 0, 0, nil, 0, contents{}
+	l.again, l.holes = nil, nil
 	_, err := l.refresh()
 	return err
 }
 
+// follows reports whether a record may stand behind those that are known.
+func (l *literals) follows(r record) bool {
+	if r.again {
+		return r.literal > 0 && r.start+uint64(r.literal) <= l.next
+	}
+	return r.start == l.next
+}
+
 func (l *literals) admit(r record) {
+	l.last = r
+	if r.again {
+		l.size = r.end()
+		l.replace(r)
+		return
+	}
 	l.records = append(l.records, r)
 	l.size, l.next = r.end(), r.start+uint64(r.literal)
 }
@@ -152,12 +172,12 @@ func (l *literals) search(from, end int64) (int64, error) {
 			return end, err
 		}
 		for i := 0; ; i++ {
-			next := bytes.Index(buf[i:n], []byte(recordMagic))
+			next := bytes.Index(buf[i:n], []byte(recordMagic[:3]))
 			if i += next; next < 0 || i+RecordHeader > n {
 				break
 			}
 			r, err := parseRecord(from+int64(i), buf[i:i+RecordHeader])
-			if err == nil && r.end() <= end && r.start >= l.next {
+			if err == nil && r.end() <= end && (r.start >= l.next || r.again) {
 				return r.at, nil
 			}
 		}
@@ -192,13 +212,32 @@ func (l *literals) at(offset int64) (int, bool) {
 func (l *literals) body(b entry.Body) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.anew(b, func() ([]byte, error) { return l.rebuild(b) })
+}
+
+// anew reads something, and again where it looked damaged: the log's writer, another process, may have purged something.
+func (l *literals) anew(b entry.Body, read func() ([]byte, error)) ([]byte, error) {
+	got, err := read()
+	if !l.own && errors.Is(err, errPayload) {
+		if err := l.restart(); err != nil {
+			return nil, err
+		}
+		got, err = read()
+	}
+	if err == errHole {
+		err = fmt.Errorf("the body of %d bytes with SHA-256 %.12s…: %w", b.Size, b.SHA256, err)
+	}
+	return got, err
+}
+
+func (l *literals) rebuild(b entry.Body) ([]byte, error) {
 	r, extents, err := l.extents(b)
 	if err != nil {
 		return nil, err
 	}
 	body := make([]byte, 0, r.size)
 	for _, x := range extents {
-		if body, err = l.gather(body, x); err != nil {
+		if body, err = l.gather(body, x, false); err != nil {
 			return nil, err
 		}
 	}
@@ -212,6 +251,10 @@ func (l *literals) body(b entry.Body) ([]byte, error) {
 func (l *literals) part(b entry.Body, offset, length uint64) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.anew(b, func() ([]byte, error) { return l.some(b, offset, length) })
+}
+
+func (l *literals) some(b entry.Body, offset, length uint64) ([]byte, error) {
 	_, extents, err := l.extents(b)
 	if err != nil {
 		return nil, err
@@ -224,7 +267,7 @@ func (l *literals) part(b entry.Body, offset, length uint64) ([]byte, error) {
 		if x.length == 0 {
 			continue
 		}
-		if part, err = l.gather(part, x); err != nil {
+		if part, err = l.gather(part, x, false); err != nil {
 			return nil, err
 		}
 	}
@@ -256,8 +299,8 @@ func (l *literals) extents(b entry.Body) (record, []extent, error) {
 	return r, extents, nil
 }
 
-// gather adds the text of an extent to body.
-func (l *literals) gather(body []byte, x extent) ([]byte, error) {
+// gather adds the text of an extent to body; with holes, zeros where text is gone.
+func (l *literals) gather(body []byte, x extent, holes bool) ([]byte, error) {
 	i, ok := slices.BinarySearchFunc(l.records, x.start, func(r record, at uint64) int { return cmp.Compare(r.start, at) })
 	if !ok {
 		i--
@@ -283,6 +326,9 @@ func (l *literals) gather(body []byte, x extent) ([]byte, error) {
 		}
 		part := text[x.start-r.start : r.literal]
 		part = part[:min(uint64(len(part)), x.length)]
+		if !holes && l.gap(r, x.start, uint64(len(part))) {
+			return nil, errHole
+		}
 		body = append(body, part...)
 		x.start += uint64(len(part))
 		x.length -= uint64(len(part))
@@ -290,11 +336,35 @@ func (l *literals) gather(body []byte, x extent) ([]byte, error) {
 	return body, nil
 }
 
-// load returns a record's literal text with its recipe behind it.
+// load returns a record's literal text with its recipe behind it, as the newest record has it that stands in its place.
 func (l *literals) load(r record) ([]byte, error) {
 	if text, ok := l.cache[r.at]; ok {
 		return text, nil
 	}
+	text, err := []byte(nil), errPayload
+	again := l.replaced(r)
+	for i := len(again) - 1; i >= 0 && errors.Is(err, errPayload); i-- {
+		text, err = l.inflate(again[i])
+		if err == nil {
+			text, err = l.hollow(r, text)
+		}
+	}
+	if errors.Is(err, errPayload) {
+		delete(l.holes, r.at)
+		text, err = l.inflate(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if l.cached += len(text); l.cache == nil || l.cached > cacheLen {
+		l.cache, l.cached = make(map[int64][]byte), len(text)
+	}
+	l.cache[r.at] = text
+	return text, nil
+}
+
+// inflate reads a record's payload.
+func (l *literals) inflate(r record) ([]byte, error) {
 	payload := make([]byte, r.payload)
 	if _, err := l.file.ReadAt(payload, r.at+RecordHeader); err != nil {
 		if err == io.EOF {
@@ -312,10 +382,6 @@ func (l *literals) load(r record) ([]byte, error) {
 	if len(text) != int(r.literal)+int(r.recipe) {
 		return nil, l.corrupt(r.at, fmt.Errorf("%w: %d bytes of text, not %d", errPayload, len(text), int(r.literal)+int(r.recipe)))
 	}
-	if l.cached += len(text); l.cache == nil || l.cached > cacheLen {
-		l.cache, l.cached = make(map[int64][]byte), len(text)
-	}
-	l.cache[r.at] = text
 	return text, nil
 }
 

@@ -56,6 +56,7 @@ func samples(list []sample, text []byte, h uint64) ([]sample, uint64) {
 type matcher struct {
 	recent, older *window
 
+	holes []extent // of text that may not be found: it is gone
 	list  []sample // memory for split
 	slots [2][]slot
 }
@@ -147,12 +148,36 @@ func (m *matcher) compare(i int, text []byte, place int) (start uint64, back, ah
 			continue
 		}
 		end := int(known.end)
-		for back = 0; back < place && back < end && w.text[end-back-1] == text[place-back-1]; {
+		low, high := m.sound(w, end)
+		for back = 0; back < place && back < end-low && w.text[end-back-1] == text[place-back-1]; {
 			back++
 		}
-		return w.start + uint64(end-back), back, common(w.text[end:], text[place:])
+		return w.start + uint64(end-back), back, common(w.text[end:high], text[place:])
 	}
 	return 0, 0, 0
+}
+
+// skip makes literal text unfindable that is yet to be added. Holes come in ascending order.
+func (m *matcher) skip(holes []extent) { m.holes = append(m.holes, holes...) }
+
+// sound is from where to where the text around a place in a window is there; of a place in a hole that is nothing.
+func (m *matcher) sound(w *window, end int) (low, high int) {
+	high = len(w.text)
+	if len(m.holes) == 0 {
+		return 0, high
+	}
+	at := w.start + uint64(end)
+	i := from(m.holes, at)
+	if i > 0 && m.holes[i-1].end() > w.start {
+		low = int(m.holes[i-1].end() - w.start)
+	}
+	if i < len(m.holes) && m.holes[i].start < w.start+uint64(high) {
+		high = max(int(m.holes[i].start)-int(w.start), 0)
+	}
+	if high < end { // the place is in a hole
+		return end, end
+	}
+	return low, high
 }
 
 // add makes literal text findable; it continues what was added before.

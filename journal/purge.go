@@ -132,10 +132,14 @@ func admits(f entry.Fact) bool {
 
 // follows notes of a session's last entries whether they say that it was purged.
 func (s *session) follows(f entry.Fact) {
-	if p, ok := f.(*entry.Purged); ok {
+	p, ok := f.(*entry.Purged)
+	if ok && p.Of == 0 {
 		s.purged.Store(p)
 	} else if !admits(f) {
 		s.purged.Store(nil)
+	}
+	if ok {
+		s.gone = append(s.gone, p.Runs...)
 	}
 }
 
@@ -170,7 +174,7 @@ func (d *Dir) purged(name string) (*Frame, error) {
 				continue
 			}
 			whole = true
-			if _, ok := f.Fact.(*entry.Purged); ok {
+			if purges(f.Fact) {
 				return &f, nil
 			}
 			if !admits(f.Fact) {

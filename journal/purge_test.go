@@ -196,3 +196,163 @@ func TestPurgeOverwrites(t *testing.T) {
 		t.Errorf("%d bytes stand there, not all of them zeros", must(f.Size()))
 	}
 }
+
+// The secrets of unpurged.
+var secrets = [][]byte{noise(21, 300), noise(22, 400)}
+
+func noise(seed uint64, n int) []byte {
+	rng, text := rand.New(rand.NewPCG(seed, 20)), make([]byte, n)
+	for i := range text {
+		text[i] = byte(rng.Uint32())
+	}
+	return text
+}
+
+// unpurged is the session of written with two bodies more, that both hold the secrets.
+func unpurged(t *testing.T) *vfs.Mem {
+	t.Helper()
+	m := written()
+	d := must(opener("home/me/ambit", m)()).(*journal.Dir)
+	defer d.Close()
+	ctx := context.Background()
+	must(d.Lock(ctx, "a"))
+	body := slices.Concat(noise(1, 250), secrets[0], noise(2, 250), secrets[1], noise(3, 50))
+	first := must(d.Put(ctx, "a", body))
+	second := must(d.Put(ctx, "a", append(body, noise(4, 70)...)))
+	must(d.Append(ctx, "a", &entry.Request{N: 8, Body: &first}, &entry.Request{N: 9, Body: &second}))
+	return m
+}
+
+// textPurged is unpurged, and then one secret after the other was purged, so that records stand in the place of others
+// and of those; more came behind.
+func textPurged(t *testing.T) *vfs.Mem {
+	t.Helper()
+	m := unpurged(t)
+	d := must(opener("home/me/ambit", m)()).(*journal.Dir)
+	defer d.Close()
+	ctx := context.Background()
+	must(d.Lock(ctx, "a"))
+	var of entry.Seq
+	var bodies []entry.Body
+	for f := range d.Read(ctx, "a", 0) {
+		of, bodies = f.Seq, append(bodies, entry.Bodies(f.Fact)...)
+	}
+	for i, at := range []int64{250, 800} {
+		n := int64(len(secrets[i]))
+		r := journal.Removal{Of: of}
+		for _, b := range bodies[len(bodies)-2:] {
+			r.Gone = append(r.Gone, journal.Span{Body: b, Offset: at, Length: n})
+		}
+		must(d.PurgeText(ctx, "a", r))
+	}
+	third := must(d.Put(ctx, "a", noise(5, 90)))
+	must(d.Append(ctx, "a", &entry.Request{N: 10, Body: &third}))
+	return m
+}
+
+// TestReaderOfPurgedText compares the two readers over a session of which text was purged, whole and damaged.
+//
+// covers: J-13 part
+func TestReaderOfPurgedText(t *testing.T) {
+	t.Parallel()
+	needReader(t)
+	m := textPurged(t)
+	r, _, _ := checked(t, m)
+	if r.Purged != 2 || !r.Sound() || r.Left != 0 || r.Rebuilt == 0 || r.Rebuilt != r.Bodies {
+		t.Errorf("check found %+v", r)
+	}
+	agree(t, m)
+	rng := rand.New(rand.NewPCG(11, 11))
+	for range 20 {
+		m := m.Crash(vfs.Kept, nil)
+		t.Log(flip(m, path.Dir(folder), rng.Uint64()))
+		agree(t, m)
+	}
+}
+
+// TestEveryByteOfPurgedText changes bytes all over what the purge of a text leaves: it is found, and if only as what is
+// left of it.
+//
+// covers: J-13 part
+func TestEveryByteOfPurgedText(t *testing.T) {
+	t.Parallel()
+	m := textPurged(t)
+	for i, s := range secrets {
+		if holds(m, path.Dir(folder), s) {
+			t.Errorf("secret %d is there", i)
+		}
+	}
+	root := path.Dir(folder)
+	for n := uint64(0); n < size(m, root); n += 3 { // every third, for time's sake
+		where := flip(m, root, 8*n+n%8)
+		if r, _, _ := checked(t, m); r.Sound() && r.Left == 0 {
+			t.Errorf("%s: check found %+v", where, r)
+		}
+		flip(m, root, 8*n+n%8)
+	}
+}
+
+// TestPurgedTextIsSaid has a log that says that text is gone, and no entry that says so.
+//
+// covers: J-13 part
+func TestPurgedTextIsSaid(t *testing.T) {
+	t.Parallel()
+	m := unpurged(t)
+	f := must(m.Edit(folder + "/bodies/literals.log"))
+	must(f.WriteAt(read(textPurged(t), folder+"/bodies/literals.log"), 0))
+	must(0, f.Close())
+	r, _, _ := checked(t, m)
+	if len(r.Damage) == 0 || r.Left != 0 {
+		t.Errorf("check found %+v", r)
+	}
+}
+
+// TestPurgeTextBesideOthers purges a text again and again while others say it again: what cannot be rebuilt is purged, and
+// never damaged.
+//
+// covers: J-13 part
+func TestPurgeTextBesideOthers(t *testing.T) {
+	t.Parallel()
+	m := vfs.NewMem()
+	d := must(opener("home/me/ambit", m)()).(*journal.Dir)
+	defer d.Close()
+	ctx := context.Background()
+	must(d.Lock(ctx, "a"))
+	first := must(d.Put(ctx, "a", slices.Concat(secrets[0], noise(7, 300))))
+	of := must(d.Append(ctx, "a", &entry.Session{ID: "a"}, &entry.Request{N: 1, Body: &first}))
+	done := make(chan error, 3)
+	for i := range 3 {
+		go func() {
+			var err error
+			for n := 0; err == nil && n < 40; n++ {
+				var b entry.Body
+				if b, err = d.Put(ctx, "a", slices.Concat(secrets[0], noise(uint64(100*i+n%7), 200))); err == nil {
+					_, err = d.Append(ctx, "a", &entry.Request{N: n, Body: &b})
+				}
+				if err == nil {
+					if _, err = d.Body(ctx, "a", b); errors.Is(err, journal.ErrPurged) {
+						err = nil
+					}
+				}
+			}
+			done <- err
+		}()
+	}
+	for range 6 {
+		r := journal.Removal{Of: of}
+		for f, err := range d.Read(ctx, "a", 0) {
+			must(0, err)
+			for _, b := range entry.Bodies(f.Fact) {
+				r.Gone = append(r.Gone, journal.Span{Body: b, Length: int64(len(secrets[0]))})
+			}
+		}
+		must(d.PurgeText(ctx, "a", r))
+	}
+	for range 3 {
+		must(0, <-done)
+	}
+	r := must(d.Check(ctx, "a"))
+	if !r.Sound() || r.Left != 0 || r.Purged < 1 || r.Bodies != r.Rebuilt {
+		t.Errorf("check found %+v", r)
+	}
+}

@@ -61,6 +61,9 @@ func (l *literals) dropTorn(rest int64) (int64, error) {
 	if n < 0 {
 		return rest, nil
 	}
+	if l.last.again { // what is torn there does not count, and is made again
+		return rest, nil
+	}
 	r := l.records[n]
 	_, err := l.load(r)
 	if !errors.Is(err, errPayload) {
@@ -125,11 +128,8 @@ func (l *literals) ready() error {
 		}
 		l.file = f
 	}
-	if l.dirty {
-		if err := l.file.Truncate(l.size); err != nil {
-			return err
-		}
-		l.dirty = false
+	if err := l.mend(); err != nil {
+		return err
 	}
 	if l.match != nil {
 		return nil
@@ -147,10 +147,23 @@ func (l *literals) ready() error {
 		if err != nil {
 			return err
 		}
+		m.skip(l.holes[r.at])
 		m.add(text[:r.literal])
 	}
 	l.match = m
 	l.cache, l.cached = nil, 0 // the matcher has this text now
+	return nil
+}
+
+// mend cuts off what a failed write left.
+func (l *literals) mend() error {
+	if !l.dirty {
+		return nil
+	}
+	if err := l.file.Truncate(l.size); err != nil {
+		return err
+	}
+	l.dirty = false
 	return nil
 }
 
@@ -183,11 +196,16 @@ func (l *literals) sync(at int64) error {
 		l.synced, l.named = size, true
 		return nil
 	}
+	l.forget()
+	return err
+}
+
+// forget drops what was put since the last sync.
+func (l *literals) forget() {
 	n, _ := l.at(l.synced)
 	if n < len(l.records) {
 		l.next = l.records[n].start
 	}
 	l.records, l.size, l.dirty, l.match, l.held = l.records[:n], l.synced, true, nil, contents{}
 	l.cache, l.cached = nil, 0
-	return err
 }

@@ -44,6 +44,7 @@ func (d *Dir) read(ctx context.Context, name string, after entry.Seq, yield func
 func (d *Dir) follow(ctx context.Context, parts []part, after entry.Seq, yield func(Frame, error) bool) error {
 	first := parts[0].segment(after + 1)
 	c := parts[0].files[first].chain()
+	c.wanted = func(seq entry.Seq, _ []byte) bool { return seq > after }
 	for i, p := range parts {
 		read, err := d.segments(ctx, p, first, &c, after, yield)
 		if err != nil {
@@ -109,9 +110,10 @@ func (d *Dir) limit(name string) (entry.Seq, error) {
 // chain is how far frames were followed: what the next one must have.
 type chain struct {
 	next   entry.Seq
-	prev   string // "" when what came before was not read
-	end    int64  // offset behind the last whole append of the file read last
-	newest bool   // nothing comes after the file, so it may end in an interrupted append
+	prev   string                                // "" when what came before was not read
+	end    int64                                 // offset behind the last whole append of the file read last
+	wanted func(seq entry.Seq, data []byte) bool // whose facts are decoded; nil for all. All are verified.
+	newest bool                                  // nothing comes after the file, so it may end in an interrupted append
 }
 
 // scan reads one file of entries, verifies its frames and the chain, and passes them on.
@@ -158,7 +160,7 @@ func (c *chain) follow(file segment, f vfs.File, pass func(Frame) error) error {
 			}
 			return damaged(unended(err))
 		}
-		frame, err := parseFrame(line[:len(line)-1])
+		frame, err := parseWanted(line[:len(line)-1], c.wanted)
 		if err == nil {
 			err = ahead.step(frame)
 		}
@@ -259,6 +261,12 @@ func (s *session) relies(f Frame) error {
 	return nil
 }
 
+// unitKind stands in the beginning of a unit's entry, behind its time. Units are most of all entries and rely on no body.
+var unitKind = []byte(`,"kind":"unit",`)
+
+// kindRoom is how long the beginning of an entry is, up to its kind, in bytes.
+const kindRoom = 80
+
 // resume finds the end of the session's newest file, cuts off an interrupted append, and makes durable what a process
 // wrote before it died.
 func (s *session) resume(d *Dir) error {
@@ -274,6 +282,7 @@ func (s *session) resume(d *Dir) error {
 	}
 	before := max(0, len(files)-2) // the newest may be empty; then the one before it ends the chain
 	c := files[before].chain()
+	c.wanted = func(_ entry.Seq, data []byte) bool { return !bytes.Contains(data[:min(len(data), kindRoom)], unitKind) }
 	if len(files) > 1 {
 		if err := d.scan(files[before], &c, s.relies); err != nil {
 			return err

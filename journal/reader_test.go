@@ -186,7 +186,7 @@ func TestReaderOfBodies(t *testing.T) {
 		b := must(d.Put(ctx, "a", body))
 		must(d.Append(ctx, "a", &entry.Request{N: i, Body: &b}, &entry.Response{N: i, Body: &b}))
 	}
-	must(d.Append(ctx, "a", &entry.Unknown{Name: "note", Raw: json.RawMessage(`{"time":"2031-01-02T03:04:05Z","kind":"note","body":7}`)}))
+	must(d.Append(ctx, "a", &entry.Unknown{Name: "other", Raw: json.RawMessage(`{"time":"2031-01-02T03:04:05Z","kind":"other","body":7}`)}))
 	want := summary{Entries: 2*len(bodies) + 1, Bodies: 2 * len(bodies), Rebuilt: 2 * len(bodies), Sound: true, Damage: nil}
 	got := reader(t, d.Folder("a"))
 	got.Damage = nil

@@ -14,6 +14,8 @@ import (
 // The literal log is a row of records, one a body; docs/format/journal.md has the byte diagram.
 const (
 	recordMagic = "AMB1"
+	// againMagic begins a record that stands in the place of one before, without some of its text.
+	againMagic = "AMB2"
 	// RecordHeader is the length of a record's header, in bytes.
 	RecordHeader = 72
 	// MaxBody is the length of the longest body, in bytes.
@@ -31,6 +33,7 @@ var (
 	errRatio   = errors.New("the record's payload cannot hold so much")
 	errFollow  = errors.New("the record's literal address is not where the text before it ends")
 	errShort   = errors.New("the record ends early")
+	errUnsaid  = errors.New("text of the record is gone, and no entry says that it was purged")
 	errRecipe  = errors.New("the record's extents do not fit")
 )
 
@@ -44,6 +47,7 @@ type record struct {
 	size    uint64 // length of the body
 	sum     [32]byte
 	crc     uint32 // of the payload
+	again   bool   // it stands in the place of the record with the same literal text
 }
 
 // extent is a run of literal text.
@@ -63,7 +67,11 @@ func (r record) is(b entry.Body) bool { return r.body() == b }
 
 func (r record) append(buf []byte) []byte {
 	from := len(buf)
-	buf = append(buf, recordMagic...)
+	if r.again {
+		buf = append(buf, againMagic...)
+	} else {
+		buf = append(buf, recordMagic...)
+	}
 	buf = binary.LittleEndian.AppendUint32(buf, r.payload)
 	buf = binary.LittleEndian.AppendUint64(buf, r.start)
 	buf = binary.LittleEndian.AppendUint32(buf, r.literal)
@@ -78,12 +86,13 @@ func (r record) append(buf []byte) []byte {
 func parseRecord(at int64, head []byte) (record, error) {
 	le := binary.LittleEndian
 	const covered = RecordHeader - 4
-	if !bytes.HasPrefix(head, []byte(recordMagic)) || crc32.Checksum(head[:covered], castagnoli) != le.Uint32(head[covered:]) {
+	again := bytes.HasPrefix(head, []byte(againMagic))
+	if !again && !bytes.HasPrefix(head, []byte(recordMagic)) || crc32.Checksum(head[:covered], castagnoli) != le.Uint32(head[covered:]) {
 		return record{}, errHeader
 	}
 	r := record{
 		at: at, payload: le.Uint32(head[4:]), start: le.Uint64(head[8:]), literal: le.Uint32(head[16:]),
-		recipe: le.Uint32(head[20:]), size: le.Uint64(head[24:]), crc: le.Uint32(head[64:]),
+		recipe: le.Uint32(head[20:]), size: le.Uint64(head[24:]), crc: le.Uint32(head[64:]), again: again,
 	}
 	copy(r.sum[:], head[32:64])
 	if r.size > MaxBody || r.literal > MaxBody || r.recipe > MaxBody {

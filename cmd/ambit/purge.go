@@ -24,15 +24,26 @@ type purged struct {
 func newPurge(e *env) *cobra.Command {
 	var yes, asJSON bool
 	c := &cobra.Command{
-		Use:   "purge SESSION",
-		Short: "Overwrite all that passed in a session, for good; its entries keep the hashes",
+		Use:   "purge SESSION [REF]",
+		Short: "Overwrite all that passed in a session, or the text of one entry, for good; hashes stay",
 		Long: "Overwrite the bytes of all bodies of a session, for good. Its entries stay: what was sent when and where, titles, token\n" +
 			"counts and hashes, and no text. Other sessions keep what they hold themselves; who shares bodies is named first, and\n" +
 			"forks of the session lose those that they have from it. Then it asks; without a terminal it wants --yes.\n\n" +
 			"A session that ambit up is recording is purged by that; what comes after begins a new one. An agent that goes on sends\n" +
-			"all of its conversation again.\n\n" + sessionHelp,
-		Args: oneSession,
+			"all of its conversation again.\n\n" +
+			"With a REF, such as e12, it is the text of that entry only, wherever the session holds it: a message, an answer, what was new in\n" +
+			"a request, a pin, a note, an edit. What was sent with it cannot be shown whole any more, but what stands beside it is still found\n" +
+			"and read. Entries that say the same keep theirs, and are named.\n\n" + sessionHelp,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return misused("purge: takes a SESSION and perhaps a REF, not %s", plural(len(args), "argument", "arguments"))
+			}
+			return oneSession(c, args[:min(len(args), 1)])
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return e.purgeText(c.Context(), args[0], args[1], yes, asJSON)
+			}
 			answer, again, err := e.purge(c.Context(), args[0], yes, asJSON)
 			if err != nil {
 				return err
@@ -85,16 +96,20 @@ func (e *env) purge(ctx context.Context, arg string, yes, quiet bool) (answer pu
 
 // agree says what will be removed, and asks.
 func (e *env) agree(ctx context.Context, p purgePlan, yes, quiet bool) error {
+	what := "session " + p.session
+	if p.text != nil {
+		what = p.text.Of.Ref() + " of " + what
+	}
 	asks := !yes && e.asks()
 	if !yes && !asks {
-		why := "session " + p.session + " is not purged: that would remove " + p.size() + " for good"
+		why := what + " is not purged: that would remove " + p.size() + " for good"
 		if text := p.needed(); text != "" {
 			why += "; " + text
 		}
 		return &hintError{errors.New(why), "there is no terminal to ask on; --yes says that it may be done"}
 	}
 	if !quiet || asks {
-		e.say("session %s: %s", p.session, p.size())
+		e.say("%s: %s", what, p.size())
 		for _, line := range p.lines() {
 			e.say("%s", line)
 		}
@@ -102,7 +117,7 @@ func (e *env) agree(ctx context.Context, p purgePlan, yes, quiet bool) error {
 	if !asks {
 		return nil
 	}
-	fmt.Fprintf(e.err, "Purge session %s for good? [y/N] ", p.session)
+	fmt.Fprintf(e.err, "Purge %s for good? [y/N] ", what)
 	said, err := e.line(ctx)
 	if err != nil {
 		return err

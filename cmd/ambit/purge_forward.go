@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,11 +18,11 @@ import (
 )
 
 // maxAnswer is how much is read of what an ambit up answers, in bytes.
-const maxAnswer = 64 << 10
+const maxAnswer = 256 << 10
 
 // forward asks the ambit up that holds a session to purge it.
 func (e *env) forward(ctx context.Context, d *journal.Dir, busy *journal.BusyError) (entry.Purged, error) {
-	if err := e.askHolder(ctx, busy); err != nil {
+	if _, err := e.askHolder(ctx, busy, server.ActPurge, server.Ask{}); err != nil {
 		return entry.Purged{}, err
 	}
 	p, err := d.Purged(busy.Session) // whoever answered there, this is what counts
@@ -34,12 +35,17 @@ func (e *env) forward(ctx context.Context, d *journal.Dir, busy *journal.BusyErr
 	return p.Purged, nil
 }
 
-// askHolder sends the request. No proxy stands between, and no redirect is followed: it may carry a token.
-func (e *env) askHolder(ctx context.Context, busy *journal.BusyError) error {
-	url := "http://" + dialed(busy.Holder.Addr) + server.PurgePath(busy.Session)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
+// askHolder asks the ambit up that holds a session to act on it, and returns its answer. No proxy stands between, and no
+// redirect is followed: it may carry a token.
+func (e *env) askHolder(ctx context.Context, busy *journal.BusyError, act string, a server.Ask) ([]byte, error) {
+	url := "http://" + dialed(busy.Holder.Addr) + server.ActPath(busy.Session, act)
+	ask, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("%w, whose address cannot be asked", busy)
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(ask))
+	if err != nil {
+		return nil, fmt.Errorf("%w, whose address cannot be asked", busy)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if token := e.getenv("AMBIT_TOKEN"); token != "" {
@@ -47,24 +53,40 @@ func (e *env) askHolder(ctx context.Context, busy *journal.BusyError) error {
 	}
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}
 	defer transport.CloseIdleConnections()
+	again := "stop it, and try again"
+	if act == server.ActPurge {
+		again = "stop it, and purge the session again"
+	}
 	res, err := transport.RoundTrip(req)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	if err != nil {
-		return &hintError{fmt.Errorf("%w, which does not answer: %v", busy, err), "stop it, and purge the session again"}
+		return nil, &hintError{fmt.Errorf("%w, which does not answer: %v", busy, err), again}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch {
 	case res.StatusCode == http.StatusUnauthorized:
-		return &hintError{fmt.Errorf("%w, which wants its token", busy), "AMBIT_TOKEN sets it"}
+		return nil, &hintError{fmt.Errorf("%w, which wants its token", busy), "AMBIT_TOKEN sets it"}
 	case res.StatusCode != http.StatusOK:
-		return &hintError{fmt.Errorf("%w, which did not purge it: %s", busy, refusalText(res.Status, body)), "stop it, and purge the session again"}
+		return nil, &hintError{&answeredError{busy, act, res.StatusCode, refusalText(res.Status, body)}, again}
 	case err != nil:
-		return fmt.Errorf("%w, whose answer broke off: %v", busy, err)
+		return nil, fmt.Errorf("%w, whose answer broke off: %v", busy, err)
 	}
-	return nil
+	return body, nil
+}
+
+// answeredError is what an ambit up says against an act.
+type answeredError struct {
+	busy   *journal.BusyError
+	act    string
+	status int
+	text   string
+}
+
+func (e *answeredError) Error() string {
+	return fmt.Sprintf("%v, which did not %s it: %s", e.busy, e.act, e.text)
 }
 
 // refusalText is what a server says against a request, or else its status.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ambit"
 	"ambit/entry"
 	"ambit/journal"
 )
@@ -23,6 +24,7 @@ type sharing struct {
 const (
 	sharesFork   = "fork"      // it goes on from the session and has the bodies from there only
 	sharesParent = "parent"    // the session goes on from it; it keeps what both share
+	sharesText   = "fork-text" // it goes on from the session, behind the entry whose text is purged
 	sharesSame   = "same-body" // it holds bodies of the same content itself, and keeps them
 )
 
@@ -34,15 +36,30 @@ type purgePlan struct {
 	bytes    int64
 	shared   []sharing
 	unread   []string // sessions that could not be read to their end: they may share more
+
+	text *ambit.TextPurge // when it is of one entry only
 }
 
 func (p purgePlan) size() string {
+	if p.text != nil {
+		return fmt.Sprintf("%s of text, and so %s", plural(int(p.text.Bytes), "byte", "bytes"), plural(p.text.Bodies, "body that has some of it", "bodies that have some of it"))
+	}
 	return fmt.Sprintf("%s, %s, %s bytes", plural(p.requests, "request", "requests"), plural(p.bodies, "body", "bodies"), count(p.bytes))
 }
 
 // lines name for people what shares bodies with the session, of each kind so many as are shown.
 func (p purgePlan) lines() []string {
 	var lines []string
+	if p.text != nil && p.text.Stays > 0 {
+		var others []string
+		for _, seq := range p.text.Others {
+			others = append(others, seq.Ref())
+		}
+		if more := len(others) - shown; more > 0 {
+			others = append(others[:shown], count(more)+" more")
+		}
+		lines = append(lines, fmt.Sprintf("%s stay, which are said by %s, too", plural(int(p.text.Stays), "byte", "bytes"), strings.Join(others, ", ")))
+	}
 	told := make(map[string]int)
 	for _, s := range p.shared {
 		if told[s.How]++; told[s.How] <= shown {
@@ -64,7 +81,7 @@ func (p purgePlan) lines() []string {
 func (p purgePlan) needed() string {
 	var forks []string
 	for _, s := range p.shared {
-		if s.How == sharesFork {
+		if s.How == sharesFork || s.How == sharesText {
 			forks = append(forks, s.Session)
 		}
 	}
@@ -80,6 +97,8 @@ func (p purgePlan) needed() string {
 func (s sharing) String() string {
 	bodies := plural(s.Bodies, "body", "bodies")
 	switch s.How {
+	case sharesText:
+		return fmt.Sprintf("fork %s loses the entry that it has from there, and keeps what its own requests say again", s.Session)
 	case sharesFork:
 		return fmt.Sprintf("fork %s loses %s that it has from there, and keeps what its own requests say again", s.Session, bodies)
 	case sharesParent:

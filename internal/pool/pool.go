@@ -54,6 +54,26 @@ type Pool struct {
 	// goes on from may be purged all the same.
 	Purged   *entry.Purged `json:"purged,omitempty"`
 	PurgedAt time.Time     `json:"purged_at,omitzero"`
+
+	// Gone are the entries whose text was purged by itself, in ascending order.
+	Gone []entry.Seq `json:"gone,omitempty"`
+}
+
+// IsGone reports whether the text of an entry was purged by itself.
+func (p *Pool) IsGone(seq entry.Seq) bool {
+	_, gone := slices.BinarySearch(p.Gone, seq)
+	return gone
+}
+
+// purge takes in that a session was purged, or the text of one of its entries.
+func (p *Pool) purge(f *entry.Purged, at time.Time) {
+	if f.Of == 0 {
+		p.Purged, p.PurgedAt = f, at
+		return
+	}
+	if i, known := slices.BinarySearch(p.Gone, f.Of); !known {
+		p.Gone = slices.Insert(p.Gone, i, f.Of)
+	}
 }
 
 // IsEvidence reports whether an entry was recorded elsewhere: nothing that it says has authority, and nothing of it may be
@@ -169,7 +189,7 @@ func (p *Pool) Fold(f journal.Frame) error {
 			p.Recordings = append(p.Recordings, Recording{*fact, f.Seq})
 		}
 	case *entry.Purged:
-		p.Purged, p.PurgedAt = fact, f.Time
+		p.purge(fact, f.Time)
 	default:
 		p.decided(f)
 	}

@@ -115,8 +115,10 @@ func Run(t *testing.T, fresh func(t testing.TB) Storage) {
 		t.Run("purge", func(t *testing.T) { purge(open(t, fresh(t))) })
 		t.Run("purge of imports", func(t *testing.T) { purgeOfImports(open(t, fresh(t))) })
 		t.Run("purge of forks", func(t *testing.T) { purgeOfForks(open(t, fresh(t))) })
+		t.Run("purge of a text", func(t *testing.T) { purgeText(open(t, fresh(t))) })
 		if can.crashes() {
 			t.Run("purge and crash", func(t *testing.T) { purgeAndCrash(t, fresh) })
+			t.Run("purge of a text and crash", func(t *testing.T) { purgeTextAndCrash(t, fresh) })
 		}
 	}
 }

@@ -6,6 +6,8 @@ import base64, bisect, collections, ctypes, ctypes.util, hashlib, json, os, re, 
 
 MAX_FRAME, HEADER, CRC, END = 1 << 20, 72, [], 1 << 64
 Frame = collections.namedtuple("Frame", "seq more prev entry sum")
+BODIES = {"request": ["body"], "response": ["body"], "imported": ["body"], "decision": ["checkpoint"], "edit": ["body"],
+          "sent": ["body", "refused"], "pin": ["body"], "note": ["body"]}
 SUM = re.compile(rb',"sum":"([0-9a-f]{64})"\}')
 FRAME = re.compile(rb'\{"frame":1,"seq":([1-9][0-9]*)(,"more":true)?,"prev":"([0-9a-f]{64})","entry":(\{.*\})', re.S)
 for n in range(256):
@@ -81,7 +83,7 @@ def was_purged(folder):
                 continue
             whole_append = True
             if not frame or frame.entry["kind"] != "imported" or "body" in frame.entry:
-                return bool(frame) and frame.entry["kind"] == "purged"
+                return bool(frame) and frame.entry["kind"] == "purged" and not frame.entry.get("text_of")
     return False
 
 
@@ -130,10 +132,22 @@ class Session:
                     continue
                 logs[where] = logs.get(where) or Log(name)
                 logs[where].refs.append(ref)
-        self.refs = [ref for log in logs.values() for ref in log.refs]
-        self.rebuilt = sum(log.rebuilds(ref) for log in logs.values() for ref in log.refs)
-        for at, cause in [] if gone[""] else logs[""].all_damage():
+        found = [(ref, log.rebuilds(ref)) for log in logs.values() for ref in log.refs]
+        self.refs = [ref for ref, rebuilt in found if rebuilt != "purged"]
+        self.rebuilt = sum(rebuilt is True for _, rebuilt in found)
+        self.purged += len(found) - len(self.refs)
+        for at, cause in [] if gone[""] else logs[""].all_damage(self.runs()):
             self.damaged("bodies/literals.log", at, cause)
+
+    def runs(self):
+        """What entries say is gone of the session's own literal text: addresses. It was another log's before an import."""
+        gone = set()
+        for frame, (_, where) in zip(self.frames, self.logs):
+            if where == "" and frame.entry["kind"] == "purged":
+                gone.update(at for run in frame.entry.get("runs", ()) for at in range(run["at"], run["at"] + run["bytes"]))
+            elif frame.entry["kind"] == "imported" and "body" not in frame.entry:
+                gone.clear()
+        return gone
 
     def read_export(self, name):
         there, gone, at = set(), set(), 0
@@ -165,41 +179,61 @@ class Log:
     """A session's bodies."""
 
     def __init__(self, name):
-        self.records, self.damage, self.refs, literal, at, lost = {}, [], [], 0, 0, False
+        self.records, self.again, self.damage, self.refs, literal, at, lost = {}, {}, [], [], 0, 0, False
         self.data = open(name, "rb").read() if os.path.exists(name) else b""
         while at < len(self.data):
             r = self.header(at)
-            if r and (r["start"] == literal or lost and r["start"] > literal):
+            if r and (lost or self.follows(r, literal)):
                 if r["end"] > len(self.data):
                     break  # interrupted
+                if r["again"]:  # it stands in the place of another
+                    self.again.setdefault(r["start"], []).insert(0, (at, r))
+                    at, lost = r["end"], False
+                    continue
                 self.records[at], literal, at, lost = r, r["start"] + r["literal"], r["end"], False
             elif not any(self.data[at + HEADER - 1:]):
                 break  # interrupted
             else:
                 self.damage.append((at, "not a record"))
-                found = (self.header(m.start()) and m.start() for m in re.finditer(b"AMB1", self.data) if m.start() > at)
-                sound = (i for i in found if i and self.header(i)["start"] >= literal and self.header(i)["end"] <= len(self.data))
+                found = (self.header(m.start()) and m.start() for m in re.finditer(b"AMB[12]", self.data) if m.start() > at)
+                heads = ((i, self.header(i)) for i in found if i)
+                sound = (i for i, h in heads if (h["again"] or h["start"] >= literal) and h["end"] <= len(self.data))
                 at, lost = next(sound, len(self.data)), True
         for at, r in self.records.items():
-            payload = self.data[at + HEADER:r["end"]]
-            text = decompress(payload, r["literal"] + r["extents"]) if crc32c(payload) == r["crc"] else b""
-            r["text"] = text if len(text) == r["literal"] + r["extents"] else None
+            r["text"], r["holes"] = self.text(at, r), set()
+            for where, other in self.again.get(r["start"], ()) if r["literal"] else ():  # the newest that is whole
+                same = all(other[k] == r[k] for k in ("literal", "size", "sum"))
+                text = self.text(where, other) if same else None
+                if text is not None:
+                    r["text"], r["holes"] = split(text, r)
+                    break
         self.rows = list(self.records.values())
         self.held = {(r["size"], r["sum"].hex()): at for at, r in reversed(self.records.items())}
         self.starts = [r["start"] for r in self.rows]
 
-    def all_damage(self):
+    @staticmethod
+    def follows(r, literal):
+        end = r["start"] + r["literal"]
+        return r["literal"] > 0 and end <= literal if r["again"] else r["start"] == literal
+
+    def text(self, at, r):
+        payload = self.data[at + HEADER:r["end"]]
+        text = decompress(payload, r["literal"] + r["extents"]) if crc32c(payload) == r["crc"] else b""
+        return text if len(text) == r["literal"] + r["extents"] else None
+
+    def all_damage(self, runs):
         """The damage, with that of payloads; the last one may be an append that was interrupted."""
         relied = {self.place(ref) for ref in self.refs} | set(list(self.records)[:-1])
         bad = [at for at, r in self.records.items() if r["text"] is None and at in relied]
-        return self.damage + [(at, "the payload is not what was written") for at in bad]
+        unsaid = [(at, "no entry says that text is gone") for at, r in self.records.items() if r["holes"] - runs]
+        return self.damage + [(at, "the payload is not what was written") for at in bad] + unsaid
 
     def header(self, at):
         head = self.data[at:at + HEADER]
-        if len(head) < HEADER or head[:4] != b"AMB1" or crc32c(head[:68]) != struct.unpack_from("<I", head, 68)[0]:
+        if len(head) < HEADER or head[:4] not in (b"AMB1", b"AMB2") or crc32c(head[:68]) != struct.unpack_from("<I", head, 68)[0]:
             return None
         r = dict(zip(("payload", "start", "literal", "extents", "size", "sum", "crc"), struct.unpack_from("<IQIIQ32sI", head, 4)))
-        return {"end": at + HEADER + r["payload"], **r}
+        return {"end": at + HEADER + r["payload"], "again": head[:4] == b"AMB2", **r}
 
     def place(self, ref):
         """Where the body's record is: at its place or, where another one's or none is, wherever one has the body."""
@@ -214,30 +248,49 @@ class Log:
         body, at, codes = b"", r["start"], varints(r["text"][r["literal"]:])
         for delta, length in zip(codes, codes):
             at += delta >> 1 ^ -(delta & 1)
-            part = self.literal(at, length)
+            part, purged = self.literal(at, length)
+            if purged:
+                return "purged"
             body, at = body + part, at + length
         return len(body) == ref["bytes"] and sha256(body) == ref["sha256"]
 
     def literal(self, start, length):
         out, i = b"", bisect.bisect_right(self.starts, start) - 1
         while i >= 0 and i < len(self.rows) and len(out) < length and self.rows[i]["text"] is not None:
-            text = self.rows[i]["text"][:self.rows[i]["literal"]]
-            skip, i = start + len(out) - self.starts[i], i + 1
-            out += text[skip:skip + length - len(out)]
-        return out
+            row, first = self.rows[i], start + len(out)
+            skip, i = first - row["start"], i + 1
+            part = row["text"][:row["literal"]][skip:skip + length - len(out)]
+            if not row["holes"].isdisjoint(range(first, first + len(part))):
+                return out, True
+            out += part
+        return out, False
 
 
 def bodies(frames):
     entries = (frame.entry for frame in frames)
-    return [e["body"] for e in entries if e["kind"] in ("request", "response", "imported") and "body" in e]
+    return [e[member] for e in entries for member in BODIES.get(e["kind"], ()) if member in e]
 
 
-def varints(data):
+def split(text, r):
+    """The text of a record without what another in its place says behind it: the addresses of what is gone."""
+    end, codes, size, at, holes = r["literal"], varints(text[r["literal"]:], True), 0, r["start"], set()
+    while size < r["size"]:
+        (_, _), (length, end) = next(codes), next(codes)
+        size += length
+    end = r["literal"] + (end if size else 0)
+    for (delta, _), (length, _) in zip(codes, codes):
+        at += delta >> 1
+        holes.update(range(at, at + length))
+        at += length
+    return text[:end], holes
+
+
+def varints(data, places=False):
     value = shift = 0
-    for byte in data:
+    for i, byte in enumerate(data):
         value, shift = value | (byte & 127) << shift, shift + 7
         if byte < 128:
-            yield value
+            yield (value, i + 1) if places else value
             value = shift = 0
 
 
