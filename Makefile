@@ -50,8 +50,8 @@ test: ## run all tests, with the race detector where it can be built (ARGS=-v fo
 	$(GO) test $$race -timeout $(TIMEOUT) $(ARGS) ./...
 
 .PHONY: test-clients
-test-clients: build ## let nine real clients work through ambit up, as ambit setup has it, offline; npm installs them the first time
-	$(GO) test -tags clients -count=1 -timeout $(TIMEOUT) -v -run '^TestClients$$' ./cmd/ambit $(ARGS)
+test-clients: build ## let nine real clients work through ambit up, as ambit setup has it, under each policy, offline; npm installs them the first time
+	$(GO) test -tags clients -count=1 -timeout $(TIMEOUT) -v -run '^TestClients' ./cmd/ambit $(ARGS)
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=NAME for some)

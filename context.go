@@ -20,7 +20,7 @@ type Gauge struct {
 	Boundaries []Boundary `json:"boundaries"` // where each generation behind the first began
 	Turn       int        `json:"turn"`       // the request's number
 	Phase      string     `json:"phase"`      // empty where Ambit did not choose what was sent
-	Strategy   string     `json:"strategy"`
+	Strategy   string     `json:"strategy"`   // the policy by which it was edited; recorded where what the client sent went as it came
 	Model      string     `json:"model,omitempty"`
 	Purged     bool       `json:"purged,omitempty"` // what was said is gone, so nothing of it can be estimated
 
@@ -42,6 +42,10 @@ type Gauge struct {
 	ByLayer  []LayerShare `json:"by_layer"`
 	Included []Included   `json:"included"`
 	Excluded []Excluded   `json:"excluded"`
+
+	Sent     *SentAs  `json:"sent,omitempty"`     // nil where what the client sent went as it came
+	Decision *Decided `json:"decision,omitempty"` // the newest about the thread; nil where there is none
+	Pins     PinProof `json:"pins"`
 }
 
 // Section is a part of a request by what people call it.
@@ -71,19 +75,27 @@ type LayerShare struct {
 	EstTokens int        `json:"est_tokens"`
 }
 
-// Included is a segment of the request.
+// Included is a segment of the request. What it is of is Retained where an entry of the session has it and it was not purged,
+// and Visible where the request says it, at least a part of it.
 type Included struct {
-	Ref    string             `json:"ref"`
-	Class  Class              `json:"class"`
-	Source string             `json:"source"` // request where its body was recorded, recording where another agent's recording tells of it
-	Score  float64            `json:"score"`  // 0 where nobody scored
-	Parts  map[string]float64 `json:"parts"`  // of the score
+	Ref      string             `json:"ref"`
+	Class    Class              `json:"class"`
+	Source   string             `json:"source"`         // request where its body was recorded, recording where another agent's recording tells of it, edit where Ambit put it there
+	At       string             `json:"at,omitempty"`   // JSON pointer into the body that went; empty where that is not recorded
+	Edit     string             `json:"edit,omitempty"` // as of a Segment
+	Score    float64            `json:"score"`          // 0 where nobody scored
+	Parts    map[string]float64 `json:"parts"`          // of the score
+	Retained bool               `json:"retained"`
+	Visible  bool               `json:"visible"`
 }
 
-// Excluded is an entry of the thread that the request does not hold.
+// Excluded is an entry of the thread that the request does not hold; where it is Visible all the same, a part of it.
 type Excluded struct {
-	Ref    string `json:"ref"`
-	Reason Reason `json:"reason"`
+	Ref      string `json:"ref"`
+	Reason   Reason `json:"reason"`
+	Edit     string `json:"edit,omitempty"` // the edit by which it is left out; empty where the client left it out
+	Retained bool   `json:"retained"`
+	Visible  bool   `json:"visible"`
 }
 
 // The states of a gauge.
@@ -121,6 +133,7 @@ func (r *Recording) Gauge(ctx context.Context, thread string, n int) (*Gauge, er
 		s.choices(g)
 		g.Next = s.next(last)
 	}
+	s.decide(ctx, g)
 	window, source := s.window()
 	g.measure(window, source, last)
 	return g, nil
@@ -190,7 +203,7 @@ const SectionUnrecorded = "not-recorded"
 // sectionOf is the section of a class: all that was said is the history.
 func sectionOf(c Class) string {
 	switch c {
-	case ClassTools, ClassSystem, ClassInstructions, ClassSummary:
+	case ClassTools, ClassSystem, ClassInstructions, ClassSummary, ClassCheckpoint, ClassPin:
 		return string(c)
 	}
 	return "history"

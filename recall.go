@@ -67,11 +67,7 @@ func (r *Recording) Search(ctx context.Context, key []byte, q Query) Recalled {
 // Read returns text of one entry, in whole lines, or says why not. Of a request or a response it is the text that first
 // passed in it.
 func (r *Recording) Read(ctx context.Context, key []byte, q Reading) Recalled {
-	short, handle, marked := strings.Cut(q.Ref, ".")
-	seq := entry.ParseRef(short)
-	if marked && (seq == 0 || !hmac.Equal([]byte(handle), []byte(r.handle(key, seq)))) {
-		seq = 0
-	}
+	seq := r.named(key, q.Ref)
 	c := r.capture(ctx, key, q.Cursor, q.Branches, "read")
 	source := c.source
 	source.only, source.name = seq, q.Ref
@@ -100,12 +96,15 @@ func (r *Recording) Said(ctx context.Context, seq entry.Seq) (Said, error) {
 	if r.reader == nil {
 		r.reader = &source{ctx: ctx, r: r, pool: r.pool}
 	}
-	i, ok := slices.BinarySearchFunc(r.pool.Units, seq, func(u pool.Unit, seq entry.Seq) int { return cmp.Compare(u.Seq, seq) })
-	if !ok {
+	u := r.unit(seq)
+	if u == nil {
 		return Said{}, ErrNotRecorded
 	}
+	if err := r.gone(u); err != nil {
+		return Said{}, err
+	}
 	r.reader.ctx = ctx
-	switch u := &r.pool.Units[i]; u.Of {
+	switch u.Of {
 	case entry.PartMessage, entry.PartRecord:
 		m, err := r.reader.message(u)
 		return Said{m.Texts, m.Calls}, err
@@ -120,18 +119,53 @@ func (r *Recording) Said(ctx context.Context, seq entry.Seq) (Said, error) {
 	}
 }
 
+// unit is the unit of an entry, nil when that is none.
+func (r *Recording) unit(seq entry.Seq) *pool.Unit {
+	i, ok := slices.BinarySearchFunc(r.pool.Units, seq, func(u pool.Unit, seq entry.Seq) int { return cmp.Compare(u.Seq, seq) })
+	if !ok {
+		return nil
+	}
+	return &r.pool.Units[i]
+}
+
 // Handle is the ref of an entry as it is shown to a model: with a suffix that cannot be guessed and holds in this session
 // only.
 func (r *Recording) Handle(key []byte, seq entry.Seq) string {
-	return seq.Ref() + "." + r.handle(key, seq)
+	return seq.Ref() + "." + handle(key, r.session, seq)
+}
+
+// Names reports whether a ref with a suffix is of a session: whether Handle gives it that suffix there.
+func Names(key []byte, session, ref string) bool {
+	short, suffix, marked := strings.Cut(ref, ".")
+	seq := entry.ParseRef(short)
+	return marked && seq != 0 && hmac.Equal([]byte(suffix), []byte(handle(key, session, seq)))
+}
+
+// CursorSession is the session of the answer that gave a cursor; empty for what is no cursor made with the key.
+func CursorSession(key []byte, cursor string) string {
+	of, _ := index.CaptureOf(cursor, key)
+	if words := strings.Fields(of); len(words) > 1 {
+		return words[1]
+	}
+	return ""
 }
 
 // handleLength is how many letters of a ref's suffix there are: enough that none is found by trying.
 const handleLength = 8
 
-func (r *Recording) handle(key []byte, seq entry.Seq) string {
+// named is the entry that a ref names, with its suffix or without; 0 for what is no ref of this session.
+func (r *Recording) named(key []byte, ref string) entry.Seq {
+	short, _, marked := strings.Cut(ref, ".")
+	seq := entry.ParseRef(short)
+	if marked && !Names(key, r.session, ref) {
+		return 0
+	}
+	return seq
+}
+
+func handle(key []byte, session string, seq entry.Seq) string {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("ref\x00" + r.session + "\x00" + seq.Ref()))
+	mac.Write([]byte("ref\x00" + session + "\x00" + seq.Ref()))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(mac.Sum(nil))[:handleLength])
 }
 

@@ -14,37 +14,52 @@ import (
 	"ambit/view"
 )
 
-// body takes the messages of a request from its body. A message is known by what it says: it is the one that passed first
-// with the same content, as often, or the answer that it sends back.
+// body takes the messages of a request from its body, as they went where nothing was edited.
 func (s *sight) body(ctx context.Context, a *Asked) error {
-	s.exact = true
-	first, answers := s.passed()
-	seen := make(map[provider.Hash]int)
-	held := make(map[entry.Seq]bool)
-	for _, el := range a.Elements.Messages {
-		m := a.Message(el)
+	list, held := s.came(ctx, a)
+	for i := range list {
+		el, it := a.Elements.Messages[i], list[i].item
 		raw := provider.JSON(a.Body[el.Offset : el.Offset+el.Length])
-		it := item{n: s.x.Request.N}
-		if same := first[hex.EncodeToString(el.Hash[:])]; len(same) > 0 {
-			u := same[min(seen[el.Hash], len(same)-1)]
-			seen[el.Hash]++
-			held[u.Seq] = true
-			it.Ref, it.n = u.Seq.Ref(), u.N
-		} else if u := s.repeated(ctx, answers, held, m); u != nil {
-			held[u.Seq] = true
-			it.Ref, it.n, it.answer = u.Seq.Ref(), u.N, true
-		}
-		it.message(m, raw)
+		it.message(list[i].message, raw)
 		it.content.Counted += images(raw, s.family())
 		s.add(view.Working, it)
 	}
 	s.summarized()
+	s.unsent(held)
+	return nil
+}
+
+// came finds the entries of the messages that the client sent. A message is known by what it says: it is the one that passed
+// first with the same content, as often, or the answer that it sends back. Held are the entries that were found.
+func (s *sight) came(ctx context.Context, a *Asked) (list []came, held map[entry.Seq]bool) {
+	s.exact = true
+	first, answers := s.passed()
+	seen := make(map[provider.Hash]int)
+	held = make(map[entry.Seq]bool)
+	list = make([]came, len(a.Elements.Messages))
+	for i, el := range a.Elements.Messages {
+		c := came{item: item{n: s.x.Request.N, at: el.At}, hash: el.Hash, hex: hex.EncodeToString(el.Hash[:]), message: a.Message(el)}
+		if same := first[c.hex]; len(same) > 0 {
+			u := same[min(seen[el.Hash], len(same)-1)]
+			seen[el.Hash]++
+			held[u.Seq] = true
+			c.Ref, c.n = u.Seq.Ref(), u.N
+		} else if u := s.repeated(ctx, answers, held, c.message); u != nil {
+			held[u.Seq] = true
+			c.Ref, c.n, c.answer = u.Seq.Ref(), u.N, true
+		}
+		list[i] = c
+	}
+	return list, held
+}
+
+// unsent takes note of what was said in the thread and the client did not send.
+func (s *sight) unsent(held map[entry.Seq]bool) {
 	for i := range s.r.pool.Units {
 		if u := &s.r.pool.Units[i]; s.retained(u) && !held[u.Seq] {
 			s.gone = append(s.gone, gone{ref: u.Seq.Ref(), n: u.N})
 		}
 	}
-	return nil
 }
 
 // summarized marks what the client put in the place of what was said before: the first message of a user that was new when
@@ -118,12 +133,12 @@ func (s *sight) recorded(ctx context.Context, a *Asked) error {
 		}
 		t := &c.Turns[i]
 		out := prunedBy(c, i)
-		held := make(map[int]bool)
+		held, shown := make(map[int]bool), s.kept(ctx, a, c, t)
 		for _, m := range t.Held {
 			held[m] = true
-			s.add(view.Working, told(&c.Messages[m], out[m]))
+			s.recalled(told(&c.Messages[m], out[m]), &c.Messages[m], shown[m])
 			if out[m] {
-				s.gone = append(s.gone, gone{c.Messages[m].Ref, c.Messages[m].N, ReasonPrune})
+				s.gone = append(s.gone, gone{ref: c.Messages[m].Ref, n: c.Messages[m].N, reason: ReasonPrune})
 			}
 		}
 		for m := range c.Messages {

@@ -34,7 +34,9 @@ type item struct {
 	Segment
 	n       int  // the request that was the first to hold it, or whose answer it is; 0 for tools and system text
 	answer  bool // it was answered
+	ours    bool // Ambit put it there
 	content token.Content
+	at      string // JSON pointer into the body that went; empty where that is not recorded
 }
 
 // gone is an entry of the session that the request does not hold.
@@ -42,6 +44,8 @@ type gone struct {
 	ref    string
 	n      int    // as of an item
 	reason Reason // empty where the boundaries say it
+	edit   string // ref of the edit that left it out; empty where the client did, or where it is not known
+	part   bool   // the rest of it is there
 }
 
 // sayError is an error of a kind that says all by itself.
@@ -166,17 +170,33 @@ func (s *sight) look(ctx context.Context) error {
 		return err
 	case s.x.Request.Type == "" || len(a.Elements.Messages)+len(a.Elements.System)+len(a.Elements.Tools) == 0 && s.thread == "":
 		return sayf(provider.ErrNotUnderstood, "request %d, %s %s, holds no conversation that is understood", n, s.x.Request.Method, s.x.Request.Path)
-	case a.Elements.Previous != "":
-		s.begin(a)
-		err = s.recorded(ctx, a)
 	default:
-		s.begin(a)
-		err = s.body(ctx, a)
+		err = s.read(ctx, a)
 	}
 	if err == nil {
 		s.answered = s.answerOf(ctx)
 	}
 	return err
+}
+
+// read reads what was sent from the body that went, and what was left out of it from the client's.
+func (s *sight) read(ctx context.Context, a *Asked) error {
+	sent, err := s.went(ctx, a)
+	if err != nil {
+		return fmt.Errorf("request %d, as it was sent: %w", s.x.Request.N, err)
+	}
+	if sent == nil {
+		s.begin(a)
+	} else {
+		s.begin(sent)
+	}
+	switch {
+	case a.Elements.Previous != "":
+		return s.recorded(ctx, a)
+	case sent != nil:
+		return s.sent(ctx, a, sent)
+	}
+	return s.body(ctx, a)
 }
 
 // estimator names who makes the estimates.

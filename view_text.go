@@ -19,7 +19,7 @@ func (s *sight) begin(a *Asked) {
 	}
 	for _, el := range a.Elements.Tools {
 		raw := a.Body[el.Offset : el.Offset+el.Length]
-		s.add(view.Role, item{Segment: Segment{Role: RoleTools, Ref: el.At, Class: ClassTools, Text: string(raw)}, content: said(string(raw))})
+		s.add(view.Role, item{Segment: Segment{Role: RoleTools, Ref: el.At, Class: ClassTools, Text: string(raw)}, content: said(string(raw)), at: el.At})
 	}
 	for _, el := range a.Elements.Deferred {
 		s.gone = append(s.gone, gone{ref: el.At, reason: ReasonDeferred})
@@ -32,7 +32,7 @@ func (s *sight) begin(a *Asked) {
 func (s *sight) system(a *Asked) {
 	for _, el := range a.Elements.System {
 		text := textOf(provider.JSON(a.Body[el.Offset : el.Offset+el.Length]))
-		it := item{Segment: Segment{Role: RoleSystem, Ref: el.At, Class: ClassSystem, Text: text}, content: said(text)}
+		it := item{Segment: Segment{Role: RoleSystem, Ref: el.At, Class: ClassSystem, Text: text}, content: said(text), at: el.At}
 		if instructs(text) {
 			it.Class = ClassInstructions
 			s.add(view.Stable, it)

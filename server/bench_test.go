@@ -19,9 +19,12 @@ import (
 )
 
 // pair is a bare reverse proxy and a recording one in front of the same upstream.
-type pair struct{ bare, ambit *httptest.Server }
+type pair struct {
+	bare, ambit *httptest.Server
+	server      *Server
+}
 
-func newPair(b *testing.B, upstream http.HandlerFunc) pair {
+func newPair(b testing.TB, policy string, upstream http.HandlerFunc) pair {
 	up := httptest.NewServer(upstream)
 	target, _ := url.Parse(up.URL)
 	bare := httptest.NewServer(&httputil.ReverseProxy{
@@ -33,7 +36,7 @@ func newPair(b *testing.B, upstream http.HandlerFunc) pair {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := New(Options{Store: store, Upstreams: map[string]string{"anthropic": up.URL}, Secret: []byte("secret")})
+	s, err := New(Options{Store: store, Policy: policy, Upstreams: map[string]string{"anthropic": up.URL}, Secret: []byte("secret")})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +48,7 @@ func newPair(b *testing.B, upstream http.HandlerFunc) pair {
 		store.Close()
 		up.Close()
 	})
-	return pair{bare, ambit}
+	return pair{bare, ambit, s}
 }
 
 // growing returns bodies of about a size that repeat most of one another, as a conversation's do.
@@ -62,7 +65,7 @@ func growing(size, count int) [][]byte {
 }
 
 // firstByte sends a body and returns the time to the first byte of the answer.
-func firstByte(b *testing.B, c *http.Client, url string, body []byte) time.Duration {
+func firstByte(b testing.TB, c *http.Client, url string, body []byte) time.Duration {
 	start := time.Now()
 	res, err := c.Post(url, "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -80,7 +83,7 @@ func firstByte(b *testing.B, c *http.Client, url string, body []byte) time.Durat
 // BenchmarkFirstByte sends bodies of 1 MB by turns through a bare reverse proxy and through Ambit, and reports what
 // Ambit adds until the first byte of the answer.
 func BenchmarkFirstByte(b *testing.B) {
-	p := newPair(b, func(w http.ResponseWriter, r *http.Request) {
+	p := newPair(b, "", func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		io.WriteString(w, "data: {}\n\n")
 	})
@@ -109,7 +112,7 @@ func quantile(d []time.Duration, q float64) time.Duration {
 func BenchmarkEvent(b *testing.B) {
 	const events = 200
 	next := make(chan struct{})
-	p := newPair(b, func(w http.ResponseWriter, r *http.Request) {
+	p := newPair(b, "", func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
@@ -160,7 +163,7 @@ func mean(d []time.Duration) (m time.Duration) {
 // times and the errors.
 func BenchmarkStreams(b *testing.B) {
 	const streams, events = 200, 50
-	p := newPair(b, func(w http.ResponseWriter, r *http.Request) {
+	p := newPair(b, "", func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		for i := range events {
 			fmt.Fprintf(w, "data: {\"n\":%d}\n\n", i)

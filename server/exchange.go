@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ambit/entry"
+	"ambit/internal/thread"
 	"ambit/provider"
 )
 
@@ -54,6 +55,15 @@ type exchange struct {
 	looked int // bytes of the response that were read before it ended
 
 	finished bool // its last event was among them
+
+	// Where a policy may edit it.
+	direct  bool   // it is given to the recorder by plan, not by an event
+	asWho   string // the key by which it was known before its body was read
+	plan    *plan  // nil where nothing is edited
+	belongs *entry.Relation
+	follows int    // the node that it goes on from
+	about   string // the thread that it is about
+	sending sending
 }
 
 // copied is a copy of one body, as far as the queue had room for it.
@@ -87,22 +97,35 @@ func (r *recorder) exchange(req *http.Request, to route) *exchange {
 		r: r, to: to, ctx: req.Context(), method: req.Method, size: req.ContentLength, header: req.Header,
 		asked: publicPath(to), who: r.identify(req, to), start: r.now(), how: entry.EndNone,
 	}
-	if x.size > 0 {
-		x.request.bytes = make([]byte, 0, min(x.size, maxPrepared))
-	}
+	x.asWho, x.follows = x.who.key, thread.None
 	return x
 }
 
 // sent copies a piece of the request's body.
 func (x *exchange) sent(p []byte) {
 	x.mu.Lock()
-	if !x.sealed {
+	switch {
+	case x.direct: // they are kept together
+		x.request.total += int64(len(p))
+	case !x.sealed:
+		if x.size > 0 && x.request.bytes == nil && !x.request.lost {
+			x.request.bytes = make([]byte, 0, min(x.size, maxPrepared))
+		}
 		x.request.add(p, &x.r.room)
 	}
 	whole := x.size > 0 && x.request.total == x.size
 	x.mu.Unlock()
 	if whole {
 		x.arrived(nil)
+	}
+}
+
+// keep takes what was read of a request that is not copied piece by piece.
+func (x *exchange) keep(body []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.request.lost = !x.r.room.take(int64(len(body))); !x.request.lost {
+		x.request.bytes = body
 	}
 }
 
@@ -123,8 +146,11 @@ func (x *exchange) arrived(err error) {
 		x.sealed = true
 		x.partial = err != nil && err != io.EOF
 		x.left = x.partial && err != errUnread
+		direct := x.direct
 		x.mu.Unlock()
-		x.r.enqueue(event{x: x})
+		if !direct {
+			x.r.enqueue(event{x: x})
+		}
 	})
 }
 

@@ -35,7 +35,14 @@ func (r *recorder) read(x *exchange) *asking {
 	x.family = ambit.Family(x.to.provider, x.method, x.to.rest)
 	x.q = x.family.Request(x.method, x.to.rest, body)
 	x.who = r.refine(x.who, x.to, x.q)
-	a.elements, err = x.family.Elements(x.q, body)
+	q := x.q
+	if known, ok := r.latest.Load(x.who.key); ok && x.direct {
+		q.Before = known.(*provider.Known)
+	}
+	a.elements, err = x.family.Elements(q, body)
+	if err == nil && x.direct {
+		r.latest.Store(x.who.key, &provider.Known{Body: body, Elements: a.elements})
+	}
 	a.strange = len(x.request.bytes) > 0 && (err != nil || x.q.Type == "")
 	if err == nil && len(body) > 0 {
 		a.wire = wireOf(x)

@@ -47,13 +47,20 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, to route, upstream
 	} else {
 		x.body = body
 		out.Body = body // the server keeps its own, by which it answers Expect
+		if s.edits(r, x) {
+			var err error
+			if out, err = s.read(x, out); err != nil {
+				x.failed(err)
+				panic(http.ErrAbortHandler) // the client left in the middle of its request
+			}
+		}
 	}
 	s.proxy.ServeHTTP(w, out)
 }
 
-func (s *Server) newProxy() *httputil.ReverseProxy {
+func (s *Server) newProxy(hold time.Duration) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		Transport:      s.transport,
+		Transport:      &reactive{next: s.transport, r: s.recorder, hold: hold},
 		FlushInterval:  -1, // every piece of a stream is passed on when it comes
 		BufferPool:     &buffers{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}},
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),

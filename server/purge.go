@@ -2,20 +2,17 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"mime"
 	"net/http"
 	"strings"
 
+	"ambit"
 	"ambit/journal"
 )
 
 // ownRoute is the name under which the server itself is asked to act; no upstream can have it.
 const ownRoute = "_ambit"
-
-// PurgePath is the path at which a server is asked to purge a session that it may hold, by POST and with any JSON.
-func PurgePath(session string) string { return "/" + ownRoute + "/sessions/" + session + "/purge" }
 
 // Purged is a server's answer when a session is purged.
 type Purged struct {
@@ -24,15 +21,39 @@ type Purged struct {
 	Bytes   int64  `json:"bytes"`
 }
 
+// TextGone is what came of the purge of one entry's text, or would come of it.
+type TextGone struct {
+	Ref    string   `json:"ref"`
+	Kind   string   `json:"kind"`
+	Bodies int      `json:"bodies"` // that hold some of it, and could be rebuilt before
+	Bytes  int64    `json:"bytes"`  // of stored text, overwritten
+	Stays  int64    `json:"stays_bytes"`
+	Others []string `json:"others"` // entries that say as much of it
+	Again  bool     `json:"again,omitempty"`
+}
+
+// TextGoneOf is a purge to be shown.
+func TextGoneOf(t ambit.TextPurge) TextGone {
+	shown := TextGone{Ref: t.Of.Ref(), Kind: string(t.Kind), Bodies: t.Bodies, Bytes: t.Bytes, Stays: t.Stays, Others: []string{}, Again: t.Again}
+	for _, seq := range t.Others {
+		shown.Others = append(shown.Others, seq.Ref())
+	}
+	return shown
+}
+
 // act is something that is done to a session in the recorder's own order, behind what had passed before.
 type act struct {
 	do   func() error
 	done chan error
+	then func() // done behind the answer, in the same order; nil for nothing
 }
 
 // act has the recorder do something, and waits for it.
-func (r *recorder) act(do func() error) error {
-	a := act{do, make(chan error, 1)}
+func (r *recorder) act(do func() error) error { return r.actThen(do, nil) }
+
+// actThen has the recorder do something, waits for it, and has it do something more that nobody waits for.
+func (r *recorder) actThen(do func() error, then func()) error {
+	a := act{do, make(chan error, 1), then}
 	r.mu.Lock()
 	r.acts = append(r.acts, a)
 	r.mu.Unlock()
@@ -44,44 +65,44 @@ func (r *recorder) act(do func() error) error {
 // here: an upstream's may.
 func (s *Server) own(w http.ResponseWriter, r *http.Request, to route) {
 	session, ok := strings.CutPrefix(to.rest, "/sessions/")
-	session, purge := strings.CutSuffix(session, "/purge")
+	session, act, _ := strings.Cut(session, "/")
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
-	case !ok || !purge:
+	case !ok || !isAct(act):
 		refuse(http.StatusNotFound, "no such path").answer(w)
 	case r.Method != http.MethodPost:
-		refuse(http.StatusMethodNotAllowed, "a session is purged with POST").answer(w)
-	case len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0:
-		refuse(http.StatusForbidden, "pages in a browser purge nothing").answer(w)
+		refuse(http.StatusMethodNotAllowed, "a session is acted on with POST").answer(w)
+	case browser(r):
+		refuse(http.StatusForbidden, "pages in a browser act on nothing").answer(w)
 	case kind != "application/json":
-		refuse(http.StatusUnsupportedMediaType, "a session is purged with content-type application/json").answer(w)
+		refuse(http.StatusUnsupportedMediaType, "a session is acted on with content-type application/json").answer(w)
 	default:
 		s.handlers.Add(1)
 		defer s.handlers.Done()
-		s.purge(w, session)
+		if act == ActPurge {
+			s.purge(w, session)
+			return
+		}
+		s.asked(w, r, session, act)
 	}
 }
 
+// browser reports whether a request says that a page in a browser made it.
+func browser(r *http.Request) bool {
+	return len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0
+}
+
 func (s *Server) purge(w http.ResponseWriter, session string) {
-	answer := Purged{Session: session}
+	done := Purged{Session: session}
 	err := s.recorder.act(func() (err error) {
-		answer, err = s.recorder.purge(session)
+		done, err = s.recorder.purge(session)
 		return err
 	})
-	if err == nil {
-		body, _ := json.Marshal(answer) // a string and two numbers always marshal
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(append(body, '\n'))
+	if err != nil {
+		refuse(statusOf(err), "%v", err).answer(w)
 		return
 	}
-	status := http.StatusInternalServerError
-	switch {
-	case errors.Is(err, journal.ErrNoSession), errors.Is(err, journal.ErrBadName):
-		status = http.StatusNotFound
-	case errors.Is(err, journal.ErrBusy):
-		status = http.StatusConflict
-	}
-	refuse(status, "%v", err).answer(w)
+	tell(w, done)
 }
 
 // purge purges a session, held for writing here or not, and forgets all that is known of it. What comes of requests that

@@ -95,7 +95,7 @@ func TestPurgeWhileRecorded(t *testing.T) {
 			if !g.holds("q8Zr2LkX0vTnY5bW") {
 				t.Fatal("the text is not found while it is there")
 			}
-			status, answer := g.ask(http.MethodPost, PurgePath(old), "Content-Type", asJSON)
+			status, answer := g.ask(http.MethodPost, ActPath(old, ActPurge), "Content-Type", asJSON)
 			var purged Purged
 			if err := json.Unmarshal([]byte(answer), &purged); err != nil || status != 200 || purged.Session != old || purged.Bodies != 2 {
 				t.Fatalf("status %d, %s, %v", status, answer, err)
@@ -103,7 +103,7 @@ func TestPurgeWhileRecorded(t *testing.T) {
 			if g.holds("q8Zr2LkX0vTnY5bW") {
 				t.Error("the text is still there")
 			}
-			if again, same := g.ask(http.MethodPost, PurgePath(old), "Content-Type", asJSON); again != 200 || same != answer {
+			if again, same := g.ask(http.MethodPost, ActPath(old, ActPurge), "Content-Type", asJSON); again != 200 || same != answer {
 				t.Errorf("again: status %d, %s", again, same)
 			}
 			more := `{"model":"m","messages":[{"role":"user","content":"q8Zr2LkX0vTnY5bW"},{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}`
@@ -153,7 +153,7 @@ func TestPurgeUnderWay(t *testing.T) {
 	<-came
 	g.settle(1)
 	old := g.one()
-	if status, answer := g.ask(http.MethodPost, PurgePath(old), "Content-Type", asJSON); status != 200 {
+	if status, answer := g.ask(http.MethodPost, ActPath(old, ActPurge), "Content-Type", asJSON); status != 200 {
 		t.Errorf("status %d: %s", status, answer)
 	}
 	close(hold)
@@ -187,7 +187,7 @@ func TestPurgeGuard(t *testing.T) {
 	}
 	g.settle(2)
 	old := g.one()
-	path := PurgePath(old)
+	path := ActPath(old, ActPurge)
 	for _, row := range []struct {
 		status       int
 		method, path string
@@ -206,9 +206,9 @@ func TestPurgeGuard(t *testing.T) {
 		{405, "OPTIONS", path, []string{"Content-Type", asJSON, token, "sesame"}},
 		{404, "POST", "/_ambit/sessions/" + old, []string{"Content-Type", asJSON, token, "sesame"}},
 		{404, "POST", "/_ambit", []string{"Content-Type", asJSON, token, "sesame"}},
-		{404, "POST", PurgePath("nosuch"), []string{"Content-Type", asJSON, token, "sesame"}},
-		{404, "POST", PurgePath("../x"), []string{"Content-Type", asJSON, token, "sesame"}},
-		{404, "POST", PurgePath("%2e%2e"), []string{"Content-Type", asJSON, token, "sesame"}},
+		{404, "POST", ActPath("nosuch", ActPurge), []string{"Content-Type", asJSON, token, "sesame"}},
+		{404, "POST", ActPath("../x", ActPurge), []string{"Content-Type", asJSON, token, "sesame"}},
+		{404, "POST", ActPath("%2e%2e", ActPurge), []string{"Content-Type", asJSON, token, "sesame"}},
 	} {
 		status, answer := g.ask(row.method, row.path, row.headers...)
 		if status != row.status || !strings.Contains(answer, `"message":"ambit: `) {
@@ -249,13 +249,13 @@ func TestPurgeOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, answer := g.ask("POST", PurgePath(old), "Content-Type", asJSON); status != 409 || !strings.Contains(answer, "in use by ambit other, process 1") {
+	if status, answer := g.ask("POST", ActPath(old, ActPurge), "Content-Type", asJSON); status != 409 || !strings.Contains(answer, "in use by ambit other, process 1") {
 		t.Errorf("status %d, %s", status, answer)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if status, answer := g.ask("POST", PurgePath(old), "Content-Type", asJSON); status != 200 {
+	if status, answer := g.ask("POST", ActPath(old, ActPurge), "Content-Type", asJSON); status != 200 {
 		t.Errorf("status %d, %s", status, answer)
 	}
 	if unlock, err = other.Lock(t.Context(), old); err != nil {
@@ -284,7 +284,7 @@ func TestPurgeThatFails(t *testing.T) {
 			}
 			return nil
 		})
-		if status, answer := g.ask("POST", PurgePath(old), "Content-Type", asJSON); status != 500 || !strings.Contains(answer, "purge session") {
+		if status, answer := g.ask("POST", ActPath(old, ActPurge), "Content-Type", asJSON); status != 500 || !strings.Contains(answer, "purge session") {
 			t.Errorf("status %d, %s", status, answer)
 		}
 		g.fault.SetInject(nil)

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"ambit/entry"
+	"ambit/internal/pool"
+	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
 )
@@ -22,6 +25,7 @@ type recorder struct {
 	secret []byte
 	title  string
 	now    func() time.Time
+	policy selection.Policy
 	rand   io.Reader
 	log    *slog.Logger
 	room   room
@@ -43,6 +47,11 @@ type recorder struct {
 	missed  map[string]*missed  // what was not recorded, by key
 	counted map[string]bool     // sessions in which something was recorded
 	silent  bool                // the log knows that recording fails
+
+	loaded map[string]*pool.Pool // by session, what was read while a batch is recorded
+
+	latest sync.Map // by key of a client or session, the newest request that may be edited, as a *provider.Known
+	edited sync.Map // by key of a client or session, whether edits stand for it
 
 	requests atomic.Int64 // that were recorded
 	sessions atomic.Int64 // that they are in
@@ -79,6 +88,9 @@ func (r *room) give(n int64) { r.left.Add(n) }
 const (
 	// tidyAfter is how often idle sessions are let go and missed traffic is tried to be noted.
 	tidyAfter = 5 * time.Second
+	// restAfter is for how long nothing may pass in a session until it is let go: held, a megabyte of it takes four of memory,
+	// and to take it up again takes some milliseconds.
+	restAfter = time.Minute
 	// maxOpen bounds the sessions that are held for writing while nothing is under way in them, and mostOpen those between
 	// two times of tidying: each has files open, and takes time to be taken up again.
 	maxOpen  = 32
@@ -93,10 +105,11 @@ const (
 
 func newRecorder(o Options) *recorder {
 	r := &recorder{
-		store: o.Store, secret: o.Secret, title: o.Title, now: o.Now, rand: o.Rand, log: o.Log,
+		store: o.Store, secret: o.Secret, title: o.Title, now: o.Now, policy: o.policy(), rand: o.Rand, log: o.Log,
 		wake: make(chan struct{}, 1), done: make(chan error, 1),
 		open: make(map[string]*writing), missed: make(map[string]*missed), spaces: make(map[string]*space),
 		sought: make(map[string]bool), counted: make(map[string]bool),
+		loaded: make(map[string]*pool.Pool),
 	}
 	r.room.left.Store(o.Queue)
 	go r.run()
@@ -140,7 +153,8 @@ func (r *recorder) run() {
 		case <-r.wake:
 		case <-tick.C:
 			_ = r.note() // it is tried again
-			if err := r.release(r.now().Add(-sessionIdle), maxOpen); err != nil {
+			r.rest()
+			if err := r.release(r.now().Add(-restAfter), maxOpen); err != nil {
 				r.log.Warn("cannot let go of a session", "cause", err)
 			}
 		}
@@ -157,6 +171,10 @@ func (r *recorder) run() {
 			}
 			for _, a := range acts {
 				a.done <- a.do()
+				if a.then != nil {
+					a.then()
+				}
+				clear(r.loaded)
 			}
 			batch, acts, closed = r.take()
 		}
@@ -263,6 +281,7 @@ func refused(err error) bool {
 
 // tidy lets go what is held of too much.
 func (r *recorder) tidy() {
+	clear(r.loaded)
 	if len(r.open) > mostOpen {
 		if err := r.release(time.Time{}, mostOpen); err != nil {
 			r.log.Warn("cannot let go of a session", "cause", err)
@@ -281,16 +300,26 @@ func (r *recorder) stage(e event) (*writing, error) {
 	if e.response {
 		return r.stageResponse(x)
 	}
+	return r.stageRead(x, r.read(x), false)
+}
+
+// stageRead stages a request that was read, its body late: when it is written.
+func (r *recorder) stageRead(x *exchange, a *asking, late bool) (*writing, error) {
 	if x.request.lost {
 		return nil, errLost
 	}
-	a := r.read(x)
 	w, p, err := r.place(x, a)
 	if err != nil {
 		return nil, err
 	}
 	f := x.requestFact()
-	if f.Body, err = r.put(w, x.request.bytes); err != nil {
+	put := func() (err error) {
+		f.Body, err = r.put(w, x.request.bytes)
+		return err
+	}
+	if late {
+		w.owed = append(w.owed, put)
+	} else if err := put(); err != nil {
 		return nil, err
 	}
 	w.n++
@@ -331,6 +360,9 @@ func (r *recorder) stageResponse(x *exchange) (*writing, error) {
 		}
 		answer := x.family.Response(x.q, x.back.Get("Content-Type"), body)
 		f.Model, f.Usage = answer.Model, answer.Usage
+		if x.plan != nil {
+			x.plan.s.counted(x.plan.s.model(x), f.Usage, x.status == http.StatusOK)
+		}
 		r.answered(x, &answer.Answer)
 		w.facts = append(w.facts, answerUnits(x, body, answer.Answer)...)
 	}
@@ -359,7 +391,11 @@ func (r *recorder) flush(w *writing) error {
 	}
 	events := w.events
 	w.facts, w.events = nil, nil
-	if _, err := r.store.Append(context.Background(), w.id, facts...); err != nil {
+	last, err := entry.Seq(0), w.pay()
+	if err == nil {
+		last, err = r.store.Append(context.Background(), w.id, facts...)
+	}
+	if err != nil {
 		for _, e := range events {
 			if !e.response {
 				e.x.in = nil
@@ -372,7 +408,13 @@ func (r *recorder) flush(w *writing) error {
 		w.undo()
 		return err
 	}
+	delete(r.loaded, w.id)
 	w.settle()
+	for i, f := range facts {
+		if u, ok := f.(*entry.Unit); ok {
+			w.refer(last-entry.Seq(len(facts)-1-i), u)
+		}
+	}
 	for _, e := range events {
 		if !e.response {
 			r.requests.Add(1)

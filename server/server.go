@@ -9,6 +9,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ambit/internal/selection"
 	"ambit/journal"
 )
 
@@ -55,12 +57,20 @@ type Options struct {
 	Token     string            // what every request must bring, in X-Ambit-Token or /NAME/t/TOKEN/; empty: nothing
 	Open      bool              // answer under any Host; only with a Token
 	Secret    []byte            // key for the HMAC by which clients of one credential are told from others
+	Policy    string            // what may be done to requests: record, cut or full; empty means record
 	Title     string            // of the sessions that are made; empty: none
 	Version   string            // what /healthz says
+	Hold      time.Duration     // for how long a stream is held back that has begun and says nothing yet; 0 means ten seconds
 	Queue     int64             // bytes of copies that may wait; 0 means DefaultQueue
 	Now       func() time.Time  // nil means time.Now
 	Rand      io.Reader         // for session names; nil means crypto/rand
 	Log       *slog.Logger      // what went wrong with recording; nil means nowhere
+}
+
+// policy is the one that is named.
+func (o *Options) policy() selection.Policy {
+	p, _ := selection.Named(cmp.Or(o.Policy, selection.Record))
+	return p
 }
 
 // Server is the proxy. New makes it, Serve runs it.
@@ -87,6 +97,9 @@ func New(o Options) (*Server, error) {
 	if o.Open && o.Token == "" {
 		return nil, errors.New("new server: answering under any host needs a token")
 	}
+	if _, ok := selection.Named(cmp.Or(o.Policy, selection.Record)); !ok {
+		return nil, fmt.Errorf("new server: no policy is named %q: there are record, cut and full", o.Policy)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -112,7 +125,7 @@ func New(o Options) (*Server, error) {
 		log:       o.Log,
 	}
 	s.recorder = newRecorder(o)
-	s.proxy = s.newProxy()
+	s.proxy = s.newProxy(cmp.Or(o.Hold, holdTime))
 	return s, nil
 }
 
@@ -123,7 +136,7 @@ func ParseUpstreams(given map[string]string) (map[string]*url.URL, error) {
 	maps.Copy(all, given)
 	parsed := make(map[string]*url.URL, len(all))
 	for name, text := range all {
-		if !routeName.MatchString(name) || name == "healthz" {
+		if !routeName.MatchString(name) || name == "healthz" || name == mcpRoute {
 			return nil, fmt.Errorf("upstream %q: a name is 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
 		}
 		u, err := url.Parse(text)
@@ -176,6 +189,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.healthz(w, r)
 	case to.provider == ownRoute:
 		s.own(w, r, to)
+	case to.provider == mcpRoute:
+		s.mcp(w, r, to)
 	case !known:
 		refuse(http.StatusNotFound, "no route for /%s: the routes are %s", to.provider, s.routes()).answer(w)
 	case upgrades(r):

@@ -25,8 +25,9 @@ type space struct {
 	reads []string                    // their names, in order of reading
 	used  int64                       // when, in uses of any space
 
-	recent  map[int][]thread.Hash   // messages of the newest nodes, which are likely to be parents
-	order   []int                   // of their nodes
+	recent  map[int][]thread.Hash   // messages of the newest nodes, which are likely to be parents; those of a child begin in its parent's memory
+	grown   map[int]bool            // the nodes whose memory a child has grown into
+	order   []owned                 // of their nodes
 	answers map[int]*reading.Spoken // of the newest nodes
 	held    int                     // hashes in recent
 }
@@ -34,13 +35,28 @@ type space struct {
 // maxRecent bounds the hashes of messages that a space keeps, so that most parents need not be read again.
 const maxRecent = 100_000
 
-// remember keeps the messages of a node.
-func (s *space) remember(at int, elements []thread.Hash) {
-	s.recent[at], s.order = elements, append(s.order, at)
-	for s.held += len(elements); s.held > maxRecent && len(s.order) > 1; s.order = s.order[1:] {
-		s.held -= len(s.recent[s.order[0]])
-		delete(s.recent, s.order[0])
+// owned is a node whose messages are kept, and how many of them are no other node's.
+type owned struct{ at, own int }
+
+// remember keeps the messages of a node. Those of a request that goes on take only as much memory as they are more.
+func (s *space) remember(at, parent int, elements []thread.Hash) {
+	own := len(elements)
+	if base := s.recent[parent]; len(base) > 0 && len(base) <= own && !s.grown[parent] && slices.Equal(base, elements[:len(base)]) {
+		elements, own = append(base, elements[len(base):]...), own-len(base)
+		s.grown[parent] = true
 	}
+	s.recent[at], s.order = elements, append(s.order, owned{at, own})
+	for s.held += own; s.held > maxRecent && len(s.order) > 1; s.order = s.order[1:] {
+		s.held -= s.order[0].own
+		delete(s.recent, s.order[0].at)
+		delete(s.grown, s.order[0].at)
+	}
+}
+
+// idle gives up what a space keeps only to be quick.
+func (s *space) idle() {
+	clear(s.from)
+	s.reads = nil
 }
 
 // number names a request of any session.
@@ -52,7 +68,7 @@ type number struct {
 func newSpace(key string, read func(session string) (*ambit.Recording, error)) *space {
 	s := &space{
 		key: key, index: thread.New(), nodes: make(map[number]int), live: make(map[int]*exchange),
-		read: read, from: make(map[string]*ambit.Recording), recent: make(map[int][]thread.Hash), answers: make(map[int]*reading.Spoken),
+		read: read, from: make(map[string]*ambit.Recording), recent: make(map[int][]thread.Hash), grown: make(map[int]bool), answers: make(map[int]*reading.Spoken),
 	}
 	s.index.Fetch, s.index.Elements, s.index.Request = s.fetch, s.elements, s.request
 	return s
@@ -70,12 +86,16 @@ func (r *recorder) space(key string, sessions ...string) *space {
 	s := r.spaces[key]
 	if s == nil {
 		s = newSpace(key, func(session string) (*ambit.Recording, error) {
-			return ambit.OpenRecording(context.Background(), r.store, session)
+			p, err := r.load(session)
+			if p == nil {
+				return nil, err
+			}
+			return ambit.RecordingOf(r.store, session, p), err
 		})
 		var pools []*pool.Pool
 		live := r.underWay(key)
 		for _, session := range r.folded(sessions, live) {
-			if p, err := pool.Load(context.Background(), r.store, session); err == nil && p.Imported == nil && p.Purged == nil {
+			if p, err := r.load(session); err == nil && p.Imported == nil && p.Purged == nil {
 				pools = append(pools, p)
 			}
 		}

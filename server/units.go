@@ -43,11 +43,14 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 		}
 		at := s.index.Add(q, p, thread.Node{Session: w.id, N: x.n, Thread: f.Thread})
 		s.nodes[number{w.id, x.n}], s.live[at] = at, x
-		s.remember(at, a.hashes)
+		s.remember(at, p.Parent, a.hashes)
 		node := s.index.Node(at)
 		f.Messages, f.Chain = node.Length, hex.EncodeToString(node.Chain[:])
 	}
-	x.thread = f.Thread
+	x.thread, x.belongs, x.follows = f.Thread, f, p.Parent
+	if f.About != 0 {
+		x.about = s.index.Node(p.About).Thread
+	}
 	w.facts = append(w.facts, f)
 	if f.How == entry.Count {
 		return // what is only counted is said to nobody
@@ -59,7 +62,7 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 		w.forgetBeside(f.Thread, s.above(p.Parent))
 	}
 	for i, el := range a.elements.Messages {
-		if held(i) || w.known[known{f.Thread, el.Hash}] != 0 {
+		if held(i) || w.known[known{f.Thread, el.Hash}].n != 0 {
 			continue
 		}
 		w.learn(known{f.Thread, el.Hash}, x.n)

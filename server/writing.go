@@ -11,6 +11,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
 )
@@ -25,9 +26,13 @@ type writing struct {
 	last   time.Time          // of the newest request or response
 	live   map[*exchange]bool // recorded requests whose responses are still to come
 
-	known   map[known]int // the requests in which messages first stood that are units, or that repeat an answer
-	threads int           // that have begun
-	talks   bool          // a conversation has begun in it, not only side requests
+	known   map[known]first // where messages stand that are units, or that repeat an answer
+	threads int             // that have begun
+	talks   bool            // a conversation has begun in it, not only side requests
+
+	standing map[string]*standing // by thread, what its requests are edited by; made when it is first asked for
+	pins     []selection.Pin
+	pinned   bool // pins are read
 
 	aliases map[string]bool // by which requests name its sub-agents as their parents
 
@@ -35,19 +40,20 @@ type writing struct {
 		n, threads int
 		talks      bool
 	}
-	fresh []known       // messages that became known since
-	gone  map[known]int // and those that were forgotten
-	named []string      // aliases that came since
+	fresh []known         // messages that became known since
+	gone  map[known]first // and those that were forgotten
+	named []string        // aliases that came since
 
-	facts  []entry.Fact // staged
-	events []event      // what they are made of
+	owed   []func() error // what is to be done before what is staged can be written
+	facts  []entry.Fact   // staged
+	events []event        // what they are made of
 }
 
 // newWriting is a session that is locked and holds nothing that is known yet.
 func newWriting(id, key string, unlock func() error, last time.Time) *writing {
 	return &writing{
-		id: id, key: key, unlock: unlock, last: last, live: make(map[*exchange]bool), known: make(map[known]int),
-		aliases: make(map[string]bool), gone: make(map[known]int),
+		id: id, key: key, unlock: unlock, last: last, live: make(map[*exchange]bool), known: make(map[known]first),
+		aliases: make(map[string]bool), gone: make(map[known]first), standing: make(map[string]*standing),
 	}
 }
 
@@ -67,19 +73,47 @@ func (w *writing) add(e event, f entry.Fact) {
 	w.events, w.facts = append(w.events, e), append(w.facts, f)
 }
 
+// pay does what is owed, until something fails.
+func (w *writing) pay() error {
+	owed := w.owed
+	w.owed = nil
+	for _, do := range owed {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // learn notes that a message is known.
 func (w *writing) learn(h known, n int) {
-	if w.known[h] == 0 {
-		w.known[h], w.fresh = n, append(w.fresh, h)
+	if w.known[h].n == 0 {
+		w.known[h], w.fresh = first{n: n}, append(w.fresh, h)
 	}
+}
+
+// refer notes which entry has a message.
+func (w *writing) refer(seq entry.Seq, u *entry.Unit) {
+	h, ok := hashOf(u.Element)
+	k := known{u.Thread, h}
+	if f := w.known[k]; ok && f.n == u.N && f.seq == 0 {
+		f.seq = seq
+		w.known[k] = f
+	}
+}
+
+// reconsider forgets what requests are edited by, because somebody else changed it. It is read again.
+func (w *writing) reconsider() {
+	clear(w.standing)
+	w.pins, w.pinned = nil, false
 }
 
 // forgetBeside forgets what was said in a thread beside the way that is gone on from, so that it is new when it is said
 // again: it may have been left behind.
 func (w *writing) forgetBeside(thread string, way map[int]bool) {
-	for h, n := range w.known {
-		if h.thread == thread && !way[n] {
-			w.gone[h] = n
+	for h, f := range w.known {
+		if h.thread == thread && !way[f.n] {
+			w.gone[h] = f
 			delete(w.known, h)
 		}
 	}
@@ -91,9 +125,9 @@ func (w *writing) undo() {
 	for _, h := range w.fresh {
 		delete(w.known, h)
 	}
-	for h, n := range w.gone {
-		if n <= w.n {
-			w.known[h] = n
+	for h, f := range w.gone {
+		if f.n <= w.n {
+			w.known[h] = f
 		}
 	}
 	for _, key := range w.named {
@@ -127,6 +161,19 @@ func (r *recorder) session(who identity, at time.Time) (*writing, error) {
 		return w, nil
 	}
 	return r.begin(who, at)
+}
+
+// load reads what is known of a session. While a batch is recorded, or something is done, it is read once, unless something is
+// appended to it.
+func (r *recorder) load(session string) (*pool.Pool, error) {
+	if p := r.loaded[session]; p != nil {
+		return p, nil
+	}
+	p, err := pool.Load(context.Background(), r.store, session)
+	if err == nil {
+		r.loaded[session] = p
+	}
+	return p, err
 }
 
 // held returns a session that is recorded, ready for writing; nil when it is gone or cannot be written.
@@ -226,7 +273,7 @@ func (r *recorder) findAlias(key string) {
 		}
 	}
 	for _, id := range slices.Backward(newest(sessions, maxAliased)) {
-		p, _ := pool.Load(context.Background(), r.store, id) // of a damaged one, what lies before that
+		p, _ := r.load(id) // of a damaged one, what lies before that
 		if p == nil || p.Imported != nil || p.Purged != nil {
 			continue
 		}
@@ -255,7 +302,7 @@ func (r *recorder) resume(id, key string) (*writing, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := pool.Load(ctx, r.store, id)
+	p, err := r.load(id)
 	switch {
 	case err != nil:
 	case p.Imported != nil:
@@ -285,13 +332,19 @@ type known struct {
 	hash   provider.Hash
 }
 
+// first is where a message first stood.
+type first struct {
+	n   int       // the request
+	seq entry.Seq // the entry that has it; 0 while it is not written, and of what repeats an answer
+}
+
 // knownIn are the messages of a session that are units, on the branches that are gone on from.
-func knownIn(p *pool.Pool) map[known]int {
-	all := make(map[known]int)
+func knownIn(p *pool.Pool) map[known]first {
+	all := make(map[known]first)
 	behind, _ := p.Behind()
 	for i := range p.Units {
 		if h, ok := hashOf(p.Units[i].Element); ok && !behind[p.Units[i].N] {
-			all[known{p.Units[i].Thread, h}] = p.Units[i].N
+			all[known{p.Units[i].Thread, h}] = first{p.Units[i].N, p.Units[i].Seq}
 		}
 	}
 	return all
@@ -344,6 +397,15 @@ func (r *recorder) note() (failed error) {
 	return failed
 }
 
+// rest gives up what is kept only to be quick, where nothing is under way.
+func (r *recorder) rest() {
+	for _, s := range r.spaces {
+		if len(s.live) == 0 {
+			s.idle()
+		}
+	}
+}
+
 // release lets sessions go in which nothing is under way: those that were last used before a time, and the longest
 // unused of those that are more than keep.
 func (r *recorder) release(before time.Time, keep int) error {
@@ -367,7 +429,8 @@ func (r *recorder) release(before time.Time, keep int) error {
 func (r *recorder) letGo(w *writing) error {
 	delete(r.open, w.id)
 	delete(r.spaces, w.id)
-	if p, err := pool.Load(context.Background(), r.store, w.id); err == nil {
+	r.latest.Delete(w.key)
+	if p, err := r.load(w.id); err == nil {
 		if err := pool.Store(r.store, w.id, p); err != nil {
 			r.log.Debug("cannot save derived state", "session", w.id, "cause", err)
 		}

@@ -27,7 +27,8 @@ type checkReport struct {
 	Mismatches    []journal.Mismatch `json:"mismatches"`
 	Damage        []journal.Damage   `json:"damage"`
 
-	unfinished []string // sessions whose purge was interrupted
+	unfinished []string // sessions whose purge was interrupted, with the entry whose text it is of
+	inPart     int      // of those that were purged, how many only lost the text of some entries
 }
 
 func newCheck(e *env) *cobra.Command {
@@ -92,7 +93,10 @@ func (e *env) check(ctx context.Context, args []string) (checkReport, error) {
 		total.Rebuilt += r.Rebuilt
 		total.BodyBytes += r.Bytes
 		total.Purged += r.Purged
-		if total.LeftBytes += r.Left; r.Left > 0 {
+		total.inPart += r.InPart
+		if total.LeftBytes += r.Left; r.LeftOf > 0 {
+			total.unfinished = append(total.unfinished, name+" "+r.LeftOf.Ref())
+		} else if r.Left > 0 {
 			total.unfinished = append(total.unfinished, name)
 		}
 		total.Mismatches = append(total.Mismatches, r.Mismatches...)
@@ -115,8 +119,11 @@ func (e *env) printCheck(r checkReport) {
 		fmt.Fprintf(e.out, "%s passed unrecorded; the gap entries of %s log say why\n",
 			plural(r.Missing, "request or response", "requests or responses"), e.self())
 	}
-	if r.Purged > 0 {
-		fmt.Fprintf(e.out, "%s purged: only their hashes are left\n", plural(r.Purged, "body was", "bodies were"))
+	if whole := r.Purged - r.inPart; whole > 0 {
+		fmt.Fprintf(e.out, "%s purged: only their hashes are left\n", plural(whole, "body was", "bodies were"))
+	}
+	if r.inPart > 0 {
+		fmt.Fprintf(e.out, "%s purged in part: the text of some entries is gone, what stands beside it is there\n", plural(r.inPart, "body was", "bodies were"))
 	}
 	for _, name := range r.unfinished {
 		e.say("the purge of session %s was interrupted, or is under way: some of its text is still there", name)

@@ -14,6 +14,24 @@ import (
 	"time"
 )
 
+// clientsReady puts the command that was built into PATH, and returns the folder of the clients.
+func clientsReady(t *testing.T) string {
+	t.Helper()
+	built := os.Getenv("AMBIT_BUILT")
+	if built == "" {
+		built = filepath.Join("..", "..", "bin")
+	}
+	built, err := filepath.Abs(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(built, "ambit")); err != nil {
+		t.Fatalf("%v; make test-clients builds it", err)
+	}
+	t.Setenv("PATH", built+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return installClients(t)
+}
+
 // installClients puts the clients that testdata/clients/package.json pins into the cache, unless they are there, and
 // returns the folder of their commands. It needs npm, and the first time the registry that npm is set up for.
 func installClients(t *testing.T) string {

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -86,8 +87,18 @@ apps = false
 `
 
 // run lets a client work on one prompt, or what else is behind the arguments, and returns what it says. It fails if the
-// client exits with an error or takes too long. Nothing that it starts is left running.
+// client exits with an error or takes too long.
 func (l led) run(t *testing.T, dir string, args []string, prompt ...string) string {
+	t.Helper()
+	code, said := l.try(t, dir, args, prompt...)
+	if code != 0 {
+		t.Fatalf("%s: exit status %d\n%s", l.command, code, said)
+	}
+	return said
+}
+
+// try is run for a client that may exit with an error, whose status it returns. Nothing that it starts is left running.
+func (l led) try(t *testing.T, dir string, args []string, prompt ...string) (code int, output string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -105,10 +116,13 @@ func (l led) run(t *testing.T, dir string, args []string, prompt ...string) stri
 	err := p.Wait()
 	_ = group() // there is none if it has ended what it started, as it should
 	t.Logf("%s %q: %v", filepath.Base(l.command[0]), prompt, time.Since(start).Round(100*time.Millisecond))
-	if err != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		t.Fatalf("%s: %v, %v\n%s", l.command, err, ctx.Err(), said.Bytes())
 	}
-	return said.String()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatalf("%s: %v\n%s", l.command, err, said.Bytes())
+	}
+	return p.ProcessState.ExitCode(), said.String()
 }
 
 // environ is all that a client sees of the environment. What it wants from elsewhere than this machine it asks of proxy.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -159,7 +158,8 @@ func (c *client) ask(t *testing.T, bin string) {
 	git(t, dir, "init", "--quiet", "--initial-branch=main")
 	git(t, dir, "add", "--all")
 	git(t, dir, "commit", "--quiet", "--message=begin")
-	tape, out := &tape{played: newTalker()}, newOutside()
+	talker := newTalker()
+	tape, out := &tape{played: talker}, newOutside()
 	provider := httptest.NewServer(tape)
 	defer provider.Close()
 	defer out.Close()
@@ -181,6 +181,9 @@ func (c *client) ask(t *testing.T, bin string) {
 	said := l.run(t, dir, c.first, askFirst)
 	if err := up.stop(); err != nil {
 		t.Errorf("ambit up: %v\n%s", err, up.err.String())
+	}
+	for _, f := range talker.Refusals() {
+		t.Errorf("%s was refused with %d: %s", f.Path, f.Status, f.Message)
 	}
 	if !strings.Contains(said, askSaid) {
 		t.Errorf("it says nothing of %q:\n%s", askSaid, said)
@@ -217,10 +220,9 @@ func (c *client) checkRoute(t *testing.T, requests []requestRow) {
 	}
 }
 
-// startUp starts an Ambit that has the routes of a client, all of which lead to one provider.
-func (c *client) startUp(t *testing.T, data, provider string) *upProcess {
+// startUp starts an Ambit that has the routes of a client, all of which lead to one provider, and what else is in flags.
+func (c *client) startUp(t *testing.T, data, provider string, flags ...string) *upProcess {
 	t.Helper()
-	var flags []string
 	for _, route := range append(ask[setup](t, data, "setup", c.name, "--provider", c.provider, "--json").Upstreams, "anthropic", "openai", "gemini") {
 		name, _, _ := strings.Cut(route, "=")
 		flags = append(flags, "--upstream", name+"="+provider)
@@ -303,48 +305,11 @@ func mergeMembers(all, more map[string]any) {
 	}
 }
 
-// talker is a provider of all wires that gives one answer to everything.
-type talker struct{ others http.Handler }
-
-func newTalker() talker {
+// newTalker is a provider of all wires, as strict as the real ones, that gives one answer to everything.
+func newTalker() *scripted.Provider {
 	turns := make([]scripted.Turn, 9)
 	for i := range turns {
 		turns[i].Text = askSaid
 	}
-	return talker{scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}})}
-}
-
-// ServeHTTP speaks Chat Completions and Gemini; the scripted provider speaks the others.
-func (p talker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	const (
-		chat = `{"id":"c1","object":"chat.completion%s","created":1,"model":"m","choices":[{"index":0,"%s":{"role":"assistant","content":%q},"finish_reason":"stop"}],` +
-			`"usage":{"prompt_tokens":9,"completion_tokens":6,"total_tokens":15}}`
-		gemini = `{"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":%q}]},"finishReason":"STOP"}],` +
-			`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":6,"totalTokenCount":15},"modelVersion":"m","responseId":"r1"}`
-	)
-	stream := func(events ...string) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, e := range events {
-			fmt.Fprintf(w, "data: %s\n\n", e)
-		}
-	}
-	switch path := r.URL.Path; {
-	case strings.HasSuffix(path, "/chat/completions"):
-		var asked struct{ Stream bool }
-		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-		} else if asked.Stream {
-			stream(fmt.Sprintf(chat, ".chunk", "delta", askSaid), "[DONE]")
-		} else {
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, chat, "", "message", askSaid)
-		}
-	case strings.HasSuffix(path, ":streamGenerateContent"):
-		stream(fmt.Sprintf(gemini, askSaid))
-	case strings.HasSuffix(path, ":generateContent"):
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, gemini, askSaid)
-	default:
-		p.others.ServeHTTP(w, r)
-	}
+	return scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}}, scripted.Options{Strict: true})
 }

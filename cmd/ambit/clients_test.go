@@ -28,15 +28,7 @@ import (
 // job, one after the other: what they leave in the repository, what passed, what was recorded of it and how it hangs
 // together must be what it should. The others ask one thing. make test-clients builds the command first.
 func TestClients(t *testing.T) {
-	built, err := filepath.Abs(filepath.Join("..", "..", "bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(built, "ambit")); err != nil {
-		t.Fatalf("%v; make test-clients builds it", err)
-	}
-	t.Setenv("PATH", built+string(os.PathListSeparator)+os.Getenv("PATH"))
-	bin := installClients(t)
+	bin := clientsReady(t)
 	data := t.TempDir() // of all clients, so that each must get a session of its own
 	tree := &txtar.Archive{Comment: []byte(treeComment)}
 	var known []string

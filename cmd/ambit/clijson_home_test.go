@@ -52,7 +52,8 @@ func fullHome(t *testing.T) string {
 				End: entry.EndDropped, Error: "unexpected EOF", FirstByteMS: 1, DurationMS: 2, Body: &bodies[1],
 			}},
 			{&entry.Gap{Exchanges: 1, Bytes: 2, Cause: "no space left on device", Since: at}},
-			{&entry.Unknown{Name: "note", Raw: json.RawMessage(`{"time":"2026-01-02T03:04:05Z","kind":"note","text":"?"}`)}},
+			decidedFacts(&bodies[0], &bodies[1]),
+			{&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-01-02T03:04:05Z","kind":"later","text":"?"}`)}},
 		} {
 			if _, err := d.Append(t.Context(), name, facts...); err != nil {
 				t.Fatal(err)
@@ -80,6 +81,25 @@ func fullHome(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// decidedFacts are one of every kind that says what was decided and asked for, with every member set.
+func decidedFacts(a, b *entry.Body) []entry.Fact {
+	return []entry.Fact{
+		&entry.Decision{
+			N: 1, Thread: "t1", Policy: "full", Stage: entry.StageCompact, Event: entry.StageCompact.Event(), Reactive: true, Why: "because", Whole: 9, Before: 8, After: 5, Kept: 2,
+			LastReal: 7, Usable: 100, Cold: true, IdleMS: 3, LifeMS: 4, Forced: true, Price: 0.25, Account: 1.5, Spent: 1.25, Slack: 0.05, Lifts: []entry.Seq{3}, Uncut: []string{"e3: media"},
+			Repaired: 1, Lost: 2, Checkpoint: b,
+		},
+		&entry.Edit{N: 1, Thread: "t1", Changes: 2, Body: a},
+		&entry.Sent{
+			N: 1, Attempt: 1, Edited: 1, Whole: 9, After: 5, Account: 1.5, Spent: 1.25, Held: []string{"p1"}, Missing: []string{"p2: no room"}, Body: a,
+		},
+		&entry.Sent{N: 1, Attempt: 2, Why: "nothing more can be cut", Whole: 9, After: 5, Account: 1.5, Spent: 1.25, Refused: b, Status: 400},
+		&entry.Pin{ID: "p1", Of: 4, By: "user", Body: b},
+		&entry.Pin{ID: "p1", By: "user", Off: true},
+		&entry.Note{ID: "n1", Class: "finding", By: "agent", Refs: []string{"e2"}, Body: b},
+	}
 }
 
 // purgedHome makes a session that was purged, and whose literal log is there again, as if that had been interrupted.

@@ -71,3 +71,33 @@ func prunedRecording(t *testing.T) string {
 	}
 	return path
 }
+
+// callsRecording writes a recording of Claude Code with so many calls that a checkpoint can stand for the first of them.
+func callsRecording(t *testing.T) string {
+	t.Helper()
+	r := recordingOf{at: time.Date(2026, 2, 3, 9, 0, 0, 0, time.UTC)}
+	r.turn("Fix the build in /srv/app.", 20*time.Second, 0, 9000)
+	for i := range 60 {
+		r.at = r.at.Add(20 * time.Second)
+		r.line(fmt.Sprintf(`"type":"assistant","message":{"id":"a%d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":%q},{"type":"tool_use","id":"toolu_%016d","name":"Bash","input":{"command":"go build /srv/app/part/%d"}}]}`, i, strings.Repeat("I look further. ", 40), i, i))
+		r.line(fmt.Sprintf(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%016d","content":"total 0"}]}`, i))
+	}
+	r.turn("And now?", 20*time.Second, 9000, 100)
+	path := filepath.Join(t.TempDir(), "long.jsonl")
+	if err := os.WriteFile(path, []byte(r.b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// importedCalls imports that, and returns the session's name.
+func importedCalls(t *testing.T, dir string) string {
+	t.Helper()
+	e, out, said := testEnv(map[string]string{"AMBIT_HOME": dir})
+	if run(t.Context(), e, []string{"import", callsRecording(t), "--json"}) != 0 {
+		t.Fatal(said)
+	}
+	_, name, _ := strings.Cut(out.String(), `"session":"`)
+	name, _, _ = strings.Cut(name, `"`)
+	return name
+}

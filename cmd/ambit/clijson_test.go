@@ -15,7 +15,7 @@ const cliJSON = "../../docs/format/cli-json.md"
 
 // documented reads the tables of docs/format/cli-json.md: for every command the type of each member.
 func documented(text string) map[string]map[string]string {
-	heading := regexp.MustCompile("^## `ambit (\\w+)(?:[^`]*( --public))?")
+	heading := regexp.MustCompile("^## `ambit (\\w+)(?:[^`]*( --public| --checkpoint))?")
 	member := regexp.MustCompile("^\\| `([^`]+)` \\| (\\w+) \\| [^|]+ \\| [^|]+ \\|$")
 	all, command := make(map[string]map[string]string), ""
 	for line := range strings.Lines(text) {
@@ -94,12 +94,14 @@ func TestCLIJSON(t *testing.T) {
 	}
 	described := documented(string(text))
 	dir, recording, pruned := fullHome(t), brokenRecording(t), prunedRecording(t)
+	editedHome(t, dir)
 	e, taken, said := testEnv(map[string]string{"AMBIT_HOME": dir})
 	if run(t.Context(), e, []string{"import", pruned, "--json"}) != 0 {
 		t.Fatal(said)
 	}
 	_, name, _ := strings.Cut(taken.String(), `"session":"`)
 	name, _, _ = strings.Cut(name, `"`)
+	long := importedCalls(t, dir)
 	printed := make(map[string]map[string]string)
 	for _, call := range []struct {
 		status int
@@ -118,11 +120,22 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"fork", "e-talk", "e2", "--json"}},
 		{1, []string{"check", "--json"}},
 		{0, []string{"reindex", "a-full", "--json"}},
+		{0, []string{"pin", "f-fork", "e4", "--json"}},
+		{0, []string{"pin", "f-fork", "--json"}},
+		{0, []string{"pin", "f-fork", "--text", "x", "--json"}},
+		{0, []string{"unpin", "f-fork", "p1", "--json"}},
+		{0, []string{"compact", long, "--json"}},
 		{0, []string{"export", "a-full"}},
 		{0, []string{"export", "g-purged"}},
 		{0, []string{"export", "e-talk", "--public"}},
+		{0, []string{"purge", "e-talk", "e4", "--yes", "--json"}},
+		{0, []string{"purge", "e-talk", "e4", "--yes", "--json"}},
+		{0, []string{"log", "e-talk", "--json"}},
 		{0, []string{"purge", "e-talk", "--yes", "--json"}},
 		{0, []string{"view", name, "--json"}},
+		{0, []string{"view", "a-full", "--checkpoint", "--json"}},
+		{0, []string{"view", "i-edited", "--json"}},
+		{0, []string{"context", "i-edited", "--json"}},
 		{0, []string{"context", name, "--json"}},
 		{0, []string{"purge", name, "--yes", "--json"}},
 		{0, []string{"context", name, "--json"}},
@@ -131,8 +144,10 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"version", "--json"}},
 	} {
 		command := call.args[0]
-		if slices.Contains(call.args, "--public") {
-			command += " --public"
+		for _, flag := range []string{"--public", "--checkpoint"} {
+			if slices.Contains(call.args, flag) {
+				command += " " + flag
+			}
 		}
 		if printed[command] == nil {
 			printed[command] = make(map[string]string)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,9 +26,12 @@ func newContext(e *env) *cobra.Command {
 		Short: "Say what takes a request's tokens, and how full it makes the window",
 		Long: "Say what takes a request's tokens, section by section, and how full it makes the model's window. What ~ stands before is an\n" +
 			"estimate. The last real total is what the provider counted, input and output, of the newest answered request of the\n" +
-			"generation: the requests since the conversation was last compacted, changed, pruned or wound back. Until there is one the\n" +
-			"pressure is unknown. The window is that of a table of models, for display only. What an imported recording does not have, such\n" +
-			"as tools and system text, is the section not-recorded: what the provider counted beside the messages.\n\n" + sessionHelp,
+			"generation: the requests since the conversation was last compacted, changed, pruned or wound back, by the client or by\n" +
+			"Ambit. Until there is one the pressure is unknown. The window is that of a table of models, for display only. What an\n" +
+			"imported recording does not have, such as tools and system text, is the section not-recorded: what the provider counted\n" +
+			"beside the messages.\n\n" +
+			"An item is retained where an entry of the session has it and it was not purged, and visible where the request says it. Of a\n" +
+			"request that Ambit edited it is said what was decided, at which price, and which pins it holds.\n\n" + sessionHelp,
 		Args: oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := g.settled(c); err != nil {
@@ -55,7 +59,7 @@ func (g *gauging) show(ctx context.Context, rec *ambit.Recording) error {
 	for _, line := range gaugeLines(gauge) {
 		g.put("%s", line)
 	}
-	for _, line := range pastLines(gauge) {
+	for _, line := range slices.Concat(pastLines(gauge), itemLines(gauge), decidedLines(gauge)) {
 		g.put("%s", line)
 	}
 	return nil
@@ -114,25 +118,35 @@ func pastLines(g *ambit.Gauge) (lines []string) {
 		}
 		lines = append(lines, " generations: "+strings.Join(bounds, ", "))
 	}
-	if len(g.Excluded) > 0 {
-		lines = append(lines, " not in it: "+excludedText(g.Excluded))
+	retained, lost := slices.Clone(g.Excluded), slices.Clone(g.Excluded)
+	retained = slices.DeleteFunc(retained, func(e ambit.Excluded) bool { return !e.Retained })
+	lost = slices.DeleteFunc(lost, func(e ambit.Excluded) bool { return e.Retained })
+	if len(retained) > 0 {
+		lines = append(lines, " not in it, retained: "+excludedText(retained))
+	}
+	if len(lost) > 0 {
+		lines = append(lines, " not in it, not retained: "+excludedText(lost))
 	}
 	return lines
 }
 
-// excludedText counts what a request does not hold by the reason for it.
+// excludedText counts what a request does not hold by the reason for it, and says of what it holds a part.
 func excludedText(all []ambit.Excluded) string {
-	var order []ambit.Reason
-	n := make(map[ambit.Reason]int)
+	var order []string
+	n := make(map[string]int)
 	for _, e := range all {
-		if n[e.Reason] == 0 {
-			order = append(order, e.Reason)
+		why := string(e.Reason)
+		if e.Visible {
+			why += ", in part"
 		}
-		n[e.Reason]++
+		if n[why] == 0 {
+			order = append(order, why)
+		}
+		n[why]++
 	}
 	var texts []string
-	for _, reason := range order {
-		texts = append(texts, fmt.Sprintf("%s (%s)", plural(n[reason], "entry", "entries"), reason))
+	for _, why := range order {
+		texts = append(texts, fmt.Sprintf("%s (%s)", plural(n[why], "entry", "entries"), why))
 	}
 	return strings.Join(texts, ", ")
 }

@@ -51,6 +51,7 @@ type publicText struct {
 	Revision string `json:"revision"`
 	N        int    `json:"n"`
 	Field    string `json:"field"`
+	Said     string `json:"said,omitempty"`
 	Text     string `json:"text"`
 }
 
@@ -72,7 +73,7 @@ func (e *env) exportPublic(ctx context.Context, d *journal.Dir, name string, to 
 		case err == nil && printed[sum]:
 		case err == nil:
 			printed[sum] = true
-			if err := enc.Encode(publicText{text.Ref, text.Revision, text.N, text.Field, text.Text}); err != nil {
+			if err := enc.Encode(publicText{text.Ref, text.Revision, text.N, text.Field, text.Said, text.Text}); err != nil {
 				return err
 			}
 		case first == nil:

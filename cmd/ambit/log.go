@@ -88,6 +88,12 @@ func threadOf(p *pool.Pool, f entry.Fact) string {
 		return f.Thread
 	case *entry.Unit:
 		return f.Thread
+	case *entry.Decision:
+		return f.Thread
+	case *entry.Edit:
+		return f.Thread
+	case *entry.Sent:
+		n = f.N
 	case *entry.Request:
 		n = f.N
 	case *entry.Response:
@@ -127,6 +133,7 @@ type logHead struct {
 	Revision string          `json:"revision"`
 	Bytes    int64           `json:"bytes"`
 	Thread   string          `json:"thread,omitempty"`
+	SaidIn   string          `json:"said_in,omitempty"`
 	Entry    json.RawMessage `json:"entry,omitempty"`
 }
 
@@ -137,8 +144,14 @@ func logLine(f journal.Frame, thread string) ([]byte, error) {
 	switch u := f.Fact.(type) {
 	case *entry.Unit:
 		head.Bytes, head.Thread = u.Length, "" // it says its thread itself
-	case *entry.Relation:
+	case *entry.Relation, *entry.Decision, *entry.Edit:
 		head.Thread = ""
+	case *entry.Pin:
+		if u.Of != 0 { // of a unit the same member says something else
+			pin := *u
+			head.SaidIn, pin.Of = u.Of.Ref(), 0
+			f.Fact = &pin
+		}
 	}
 	for _, b := range entry.Bodies(f.Fact) {
 		head.Bytes += b.Size
@@ -206,10 +219,15 @@ func gist(f entry.Fact) string {
 	case *entry.Imported:
 		return strings.TrimSpace(f.Format+" "+f.Name) + ", " + plural(f.Lines, "line", "lines")
 	case *entry.Purged:
+		if f.Of != 0 {
+			return fmt.Sprintf("the text of %s, %s bytes, overwritten: %s", f.Of.Ref(), count(f.Bytes), plural(f.Bodies, "body had some of it", "bodies had some of it"))
+		}
 		return fmt.Sprintf("%s, %s bytes, overwritten: all that the entries before rely on", plural(f.Bodies, "body", "bodies"), count(f.Bytes))
-	default:
-		return "of a kind that this version does not know"
 	}
+	if s := decidedGist(f); s != "" {
+		return s
+	}
+	return "of a kind that this version does not know"
 }
 
 func size(b *entry.Body) int64 {

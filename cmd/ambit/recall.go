@@ -91,12 +91,13 @@ func newSearch(e *env) *cobra.Command {
 func newRead(e *env) *cobra.Command {
 	var flags recallFlags
 	var q ambit.Reading
-	var lines string
+	var lines, to string
 	c := &cobra.Command{
 		Use:   "read SESSION REF",
 		Short: "Print the text of an entry, exactly",
 		Long: "Print the text of an entry, exactly: of a message or an answer, or of all that first passed in a request or a\n" +
-			"response. A REF is what search and log show, such as e12.\n\n" + sessionHelp,
+			"response. A REF is what search and log show, such as e12. With --to it writes all of it into a new file, however long it is,\n" +
+			"for agents that only read files.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return misused("read: takes a SESSION and one REF, not %s", plural(len(args), "argument", "arguments"))
@@ -112,6 +113,12 @@ func newRead(e *env) *cobra.Command {
 				return err
 			}
 			q.Ref, q.Limits, q.Cursor = args[1], flags.limits, flags.cursor
+			if c.Flags().Changed("to") {
+				if flags.asJSON || lines != "" || q.Cursor != "" || q.Limits != (ambit.Limits{}) {
+					return misused("--to writes the whole text: it goes with --field, --revision and --branches alone")
+				}
+				return e.readTo(c.Context(), args[0], q, to)
+			}
 			return e.recall(c.Context(), question{session: args[0], reading: &q, flags: &flags, ask: func(rec *ambit.Recording, key []byte) ambit.Recalled {
 				return rec.Read(c.Context(), key, q)
 			}})
@@ -121,6 +128,7 @@ func newRead(e *env) *cobra.Command {
 	c.Flags().StringVar(&q.Field, "field", "", "only this field, a JSON pointer as search shows it")
 	c.Flags().StringVar(&lines, "lines", "", "only these lines, A:B, counted from 1")
 	c.Flags().StringVar(&q.Revision, "revision", "", "only if the entry has this revision")
+	c.Flags().StringVar(&to, "to", "", "write the whole text into this file, which must not exist yet")
 	return c
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,15 +43,18 @@ type requestRow struct {
 	Imported      bool         `json:"imported,omitempty"`
 	Unanswered    []string     `json:"unanswered,omitempty"`
 	Pruned        []string     `json:"pruned,omitempty"`
+	Sent          []sentRow    `json:"sent,omitempty"`
 }
 
 func newRequest(e *env) *cobra.Command {
-	var list, response, asJSON bool
+	var list, asJSON bool
+	var w wanted
 	c := &cobra.Command{
 		Use:   "request SESSION [N]",
 		Short: "Print the exact bytes of request N, or of its response; or list all requests",
-		Long: "Print the exact bytes of request N, or of its response; or list all requests.\n" +
-			"N is a number of the list, with or without a #.\n\n" + sessionHelp,
+		Long: "Print the exact bytes of request N as they were sent to the provider, or of its response; or list all requests.\n" +
+			"N is a number of the list, with or without a #. Where a policy edited the request, --client prints what the client sent;\n" +
+			"where it was sent more than once, --attempt chooses, and the last counts without it.\n\n" + sessionHelp,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return misused("request: takes a SESSION and one number, not %d arguments", len(args))
@@ -64,10 +68,16 @@ func newRequest(e *env) *cobra.Command {
 			if list == (len(args) == 2) {
 				return misused("give a request's number, or --list")
 			}
-			if list && response {
-				return misused("--response goes with a request's number")
+			if list && (w.response || w.client || w.attempt != 0) {
+				return misused("--response, --client and --attempt go with a request's number")
 			}
-			if response && asJSON {
+			if w.client && (w.response || w.attempt != 0) || c.Flags().Changed("attempt") && w.attempt < 1 {
+				return misused("--client prints what the client sent, once; --attempt counts from 1")
+			}
+			if (w.client || w.attempt != 0) && asJSON {
+				return misused("--client and --attempt print bytes; --json alone says what is known of each attempt")
+			}
+			if w.response && asJSON {
 				return misused("--response prints the response's bytes; --json alone says what is known of it")
 			}
 			n := 0
@@ -77,17 +87,19 @@ func newRequest(e *env) *cobra.Command {
 					return misused("%q is not the number of a request: they count from 1", args[1])
 				}
 			}
-			return e.request(c.Context(), args[0], n, response, asJSON)
+			return e.request(c.Context(), args[0], n, w, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "list all requests of the session")
-	c.Flags().BoolVar(&response, "response", false, "print the response instead of the request")
+	c.Flags().BoolVar(&w.response, "response", false, "print the response instead of the request")
+	c.Flags().BoolVar(&w.client, "client", false, "print what the client sent, whatever was made of it")
+	c.Flags().IntVar(&w.attempt, "attempt", 0, "print what was sent at this attempt, from 1; with --response what came of it")
 	c.Flags().BoolVar(&asJSON, "json", false, "print what is known of the request and its response, or the list, as one JSON object")
 	return c
 }
 
 // request prints request n of a session, or for n = 0 the list.
-func (e *env) request(ctx context.Context, arg string, n int, response, asJSON bool) error {
+func (e *env) request(ctx context.Context, arg string, n int, w wanted, asJSON bool) error {
 	d, name, err := e.one(ctx, arg)
 	if err != nil {
 		return err
@@ -116,9 +128,12 @@ func (e *env) request(ctx context.Context, arg string, n int, response, asJSON b
 		return e.printJSON(r)
 	}
 	if x.Request.Recorded != nil {
-		return e.printRecorded(ctx, d, name, x, response)
+		return e.printRecorded(ctx, d, name, x, w.response)
 	}
-	return e.printBody(ctx, d, name, x, response)
+	if sent, ok, err := e.sentBody(x, w); ok || err != nil {
+		return cmp.Or(err, e.printSent(ctx, d, name, n, sent))
+	}
+	return e.printBody(ctx, d, name, x, w.response)
 }
 
 // printBody writes the bytes of a request or of its response as they passed.
@@ -190,6 +205,7 @@ func rowOf(x *pool.Exchange) requestRow {
 		Model: x.Request.Model, Time: x.Request.Arrived, BodyBytes: size(x.Request.Body), Partial: x.Request.Partial,
 		Imported: x.Request.Recorded != nil,
 	}
+	r.Sent = sentRows(x)
 	if t := x.Relation; t != nil {
 		r.Thread, r.Relation, r.Parent, r.Evidence, r.Owner, r.Call, r.Messages = t.Thread, string(t.How), t.Parent, t.Evidence, t.Owner, t.Call, t.Messages
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/server"
 
@@ -35,13 +36,13 @@ func newUp(e *env) *cobra.Command {
 	var f upFlags
 	c := &cobra.Command{
 		Use:   "up",
-		Short: "Pass an agent's requests on to its provider, unchanged, and record them",
+		Short: "Pass an agent's requests on to its provider, record them, and keep long ones within bounds if asked to",
 		Long:  upHelp(),
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return e.up(c.Context(), f) },
 	}
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:7788", "listen on HOST:PORT")
-	c.Flags().StringVar(&f.policy, "policy", "record", "what may be done to requests; this version has record: nothing")
+	c.Flags().StringVar(&f.policy, "policy", "record", "what may be done to requests: record, cut or full")
 	c.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "NAME=URL: where /NAME leads, a new route or another place for one; may be given several times")
 	c.Flags().StringVar(&f.token, "token", "", "what every request must bring; AMBIT_TOKEN sets it without showing it to other processes")
 	return c
@@ -59,6 +60,10 @@ func upHelp() string {
 		"--upstream replaces where one leads, or adds one. On the way there HTTP_PROXY, HTTPS_PROXY and NO_PROXY hold.\n\n" +
 		"Put /s/NAME behind the provider's name to name a session: 1 to 64 printable ASCII characters, percent-encoded\n" +
 		"where a URL wants it. What has this name goes into one session, and the other commands find it by this title.\n\n" +
+		"--policy record, the default, changes nothing. With cut, giant results are shortened before they are sent the first time,\n" +
+		"and old ones become placeholders when that pays or the window forces it. With full, a checkpoint takes the place of\n" +
+		"what is old, and what the user said stays. Both send again, shorter, what a provider refuses as too long. Nothing\n" +
+		"is lost: search, read and the MCP server at /mcp give back what is not sent.\n\n" +
 		"On an address that other machines reach it wants a token, from --token or AMBIT_TOKEN, and answers only to those\n" +
 		"who bring it: in the header X-Ambit-Token, or as /t/TOKEN behind the provider's name.\n\n" +
 		"Several may record into one data directory. A session has one writer at a time; what another one gets for it goes\n" +
@@ -67,8 +72,8 @@ func upHelp() string {
 }
 
 func (e *env) up(ctx context.Context, f upFlags) error {
-	if f.policy != "record" {
-		return misused("policy %q: this version has record only", f.policy)
+	if _, ok := selection.Named(f.policy); !ok {
+		return misused("policy %q: there are record, cut and full", f.policy)
 	}
 	if f.token == "" {
 		f.token = e.getenv("AMBIT_TOKEN")
@@ -95,7 +100,7 @@ func (e *env) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	return e.serve(ctx, l, server.Options{Upstreams: upstreams, Token: f.token, Open: !local})
+	return e.serve(ctx, l, server.Options{Policy: f.policy, Upstreams: upstreams, Token: f.token, Open: !local})
 }
 
 // parseUpstreams reads NAME=URL. What it says of a wrong one does not repeat the URL, which may hold a password.
@@ -130,6 +135,7 @@ func (e *env) serve(ctx context.Context, l net.Listener, o server.Options) error
 		return errors.Join(misused("%v", err), l.Close(), d.Close())
 	}
 	e.welcome(l.Addr().String(), dir, o)
+	defer e.sayWouldHave(ctx, o.Policy, time.Now())
 	ended := make(chan struct{})
 	said := make(chan struct{})
 	go func() {

@@ -33,17 +33,26 @@ func newUsage(e *env) *cobra.Command {
 	return c
 }
 
+// used is the answer of ambit usage.
+type used struct {
+	*replay.Account
+	WouldHave *wouldHave `json:"would_have_cost,omitempty"` // where sessions or recordings were named
+}
+
 func (e *env) usage(ctx context.Context, args []string, asJSON bool) error {
+	account, would := replay.NewAccount(), newSaving()
 	if len(args) == 0 {
 		own, err := e.ownRecordings(ctx)
 		if err != nil {
 			return err
 		}
-		args = own
+		args, would = own, nil // which are too many
 	}
-	account := replay.NewAccount()
 	all := e.recordings("reading", func(ctx context.Context, f replay.File) error {
 		account.Add(f)
+		if would != nil {
+			would.add(f)
+		}
 		return ctx.Err()
 	})
 	if err := all.run(ctx, args); err != nil {
@@ -53,11 +62,14 @@ func (e *env) usage(ctx context.Context, args []string, asJSON bool) error {
 		return errReported
 	}
 	if asJSON {
-		if err := e.printJSON(account); err != nil {
+		if err := e.printJSON(used{account, would.found()}); err != nil {
 			return err
 		}
 	} else {
 		e.printUsage(account)
+		if line := would.found().says(); line != "" {
+			fmt.Fprintf(e.out, "\n%s\n", line)
+		}
 	}
 	if all.failed > 0 {
 		return errReported

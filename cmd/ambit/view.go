@@ -41,6 +41,7 @@ type viewing struct {
 	*env
 	looking
 	system, full bool
+	checkpoint   bool
 }
 
 func newView(e *env) *cobra.Command {
@@ -50,11 +51,18 @@ func newView(e *env) *cobra.Command {
 		Short: "Show what the model saw in one request, unit by unit",
 		Long: "Show what the model saw in one request, unit by unit: a line for each, with its layer, who says it, the entry in which it\n" +
 			"first passed, and an estimate of its tokens, which ~ marks. Tools and system text take one line each unless --system asks for\n" +
-			"them. The request is the newest of the main thread: the conversation that was asked last and is no sub-agent's.\n\n" + sessionHelp,
+			"them. The request is the newest of the main thread: the conversation that was asked last and is no sub-agent's. Or, with\n" +
+			"--checkpoint, print the newest checkpoint, as YAML.\n\n" + sessionHelp,
 		Args: oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := v.settled(c); err != nil {
 				return err
+			}
+			if v.checkpoint && (v.turn > 0 || v.full || v.system) {
+				return misused("--checkpoint prints the newest checkpoint whole: not with --turn, --full or --system")
+			}
+			if v.checkpoint {
+				return e.glance(c.Context(), args[0], &v.looking, v.showCheckpoint)
 			}
 			if v.asJSON && (v.full || v.system) {
 				return misused("--full and --system are for people: --json has everything")
@@ -65,6 +73,7 @@ func newView(e *env) *cobra.Command {
 	v.add(c)
 	c.Flags().BoolVar(&v.system, "system", false, "show tools and system text, too")
 	c.Flags().BoolVar(&v.full, "full", false, "print all that each unit says, not the beginnings")
+	c.Flags().BoolVar(&v.checkpoint, "checkpoint", false, "print the newest checkpoint, with --thread the newest of that")
 	return c
 }
 

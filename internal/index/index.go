@@ -20,6 +20,7 @@ type Text struct {
 	Field    string // a JSON pointer to the text in what passed
 	N        int    // number of the exchange that it passed in
 	Text     string // decoded, valid UTF-8
+	Said     string // who said it, as provider.Text has it; empty where that is not known
 }
 
 // Texts yields a capture's texts in source order, from the text of a number on; the first has number 0. An error says

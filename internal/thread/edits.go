@@ -10,15 +10,15 @@ import (
 // Edits are the standing changes of one thread: what is done to its messages in every request, wherever they stand. The
 // zero value holds none.
 type Edits struct {
-	of    map[Hash][]change
-	count int
+	of     map[Hash][]change
+	count  int
+	needed map[Hash][]entry.Seq // messages without which edits do not hold
+	turn   int                  // how often they were changed
 }
 
 // change is one, with the entry that made it.
 type change struct {
 	entry.Change
-	needs    Hash
-	needed   bool
 	standing entry.Seq
 }
 
@@ -60,11 +60,24 @@ func (e *Edits) Add(edit entry.Seq, changes ...entry.Change) {
 			continue
 		}
 		n := change{Change: c, standing: edit}
-		n.needs, n.needed = hashOf(c.Needs)
 		e.of[h] = append(e.of[h], n)
 		e.count++
+		if needs, ok := hashOf(c.Needs); ok {
+			e.need(needs, edit)
+		}
 	}
+	e.turn++
 }
+
+func (e *Edits) need(h Hash, edit entry.Seq) {
+	if e.needed == nil {
+		e.needed = make(map[Hash][]entry.Seq)
+	}
+	e.needed[h] = append(e.needed[h], edit)
+}
+
+// Turn is how often the edits were changed: while it is the same, so is what Apply makes of a request.
+func (e *Edits) Turn() int { return e.turn }
 
 // Lift takes edits back.
 func (e *Edits) Lift(edits ...entry.Seq) {
@@ -77,11 +90,24 @@ func (e *Edits) Lift(edits ...entry.Seq) {
 			e.of[h] = list
 		}
 	}
+	for h, list := range e.needed {
+		if list = slices.DeleteFunc(list, func(s entry.Seq) bool { return slices.Contains(edits, s) }); len(list) == 0 {
+			delete(e.needed, h)
+		} else {
+			e.needed[h] = list
+		}
+	}
+	e.turn++
 }
 
 // Clone is a copy that can be changed apart.
 func (e *Edits) Clone() *Edits {
-	c := &Edits{of: make(map[Hash][]change, len(e.of)), count: e.count}
+	c := &Edits{of: make(map[Hash][]change, len(e.of)), count: e.count, turn: e.turn}
+	for h, list := range e.needed {
+		for _, s := range list {
+			c.need(h, s)
+		}
+	}
 	for h, list := range e.of {
 		c.of[h] = slices.Clone(list)
 	}
@@ -119,22 +145,20 @@ func (e *Edits) Apply(messages []Hash) Applied {
 
 // stale are the edits that need a message which is not there.
 func (e *Edits) stale(messages []Hash) map[entry.Seq]bool {
+	missing := make(map[Hash]bool, len(e.needed))
+	for h := range e.needed {
+		missing[h] = true
+	}
+	for _, h := range messages {
+		if len(missing) == 0 {
+			return nil
+		}
+		delete(missing, h)
+	}
 	stale := make(map[entry.Seq]bool)
-	var there map[Hash]bool
-	for _, list := range e.of {
-		for _, c := range list {
-			if !c.needed {
-				continue
-			}
-			if there == nil {
-				there = make(map[Hash]bool, len(messages))
-				for _, h := range messages {
-					there[h] = true
-				}
-			}
-			if !there[c.needs] {
-				stale[c.standing] = true
-			}
+	for h := range missing {
+		for _, s := range e.needed[h] {
+			stale[s] = true
 		}
 	}
 	return stale

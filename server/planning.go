@@ -1,0 +1,260 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"ambit"
+	"ambit/entry"
+	"ambit/internal/selection"
+	"ambit/internal/token"
+	"ambit/provider"
+)
+
+// plan is how it was decided what goes to the provider for a request, kept for as long as that may have to be sent again.
+type plan struct {
+	w     *writing
+	s     *standing
+	a     *asking
+	count token.Model
+
+	attempt int
+	changes []provider.Change
+	edited  int    // messages that are not as the client sent them
+	why     string // nothing is edited
+	whole   int    // estimates, in tokens
+	after   int
+	turn    int    // of the edits that the changes are of
+	upTo    []int  // of after, without the head, what the messages before each take
+	body    []byte // what is sent; nil when it is what the client sent
+
+	refused *entry.Body // the provider's answer to the attempt before
+	status  int
+}
+
+// stands reports whether edits stand in a session of a client, so that even a policy which edits nothing has to apply them.
+// For whom it was never asked, the sessions that are recorded are looked into, once.
+func (r *recorder) stands(who identity) bool {
+	if known, ok := r.edited.Load(who.key); ok {
+		return known.(bool)
+	}
+	found := false
+	err := r.act(func() error {
+		if err := r.loadKeys(); err != nil {
+			return err
+		}
+		for _, id := range r.sessionsOf(who) {
+			p, _ := r.load(id) // of a damaged one, what lies before that
+			found = found || p != nil && len(p.Edits) > 0
+		}
+		return nil
+	})
+	if err != nil {
+		return false // it is asked again
+	}
+	r.edited.Store(who.key, found)
+	return found
+}
+
+// sessionsOf are the sessions that a request of a client may belong to, the newest of them: whose it is may stand in its
+// body, which nobody has read yet.
+func (r *recorder) sessionsOf(who identity) (sessions []string) {
+	if who.named {
+		return slices.DeleteFunc([]string{r.keys[who.key]}, func(id string) bool { return id == "" })
+	}
+	route, _, _ := strings.Cut(who.key, ":")
+	for key, ids := range r.mine {
+		if strings.HasPrefix(key, route+":") {
+			sessions = append(sessions, ids...)
+		}
+	}
+	return newest(sessions, maxFolded)
+}
+
+// edits notes that edits stand for whoever sends such requests.
+func (r *recorder) edits(x *exchange) {
+	r.edited.Store(x.who.key, true)
+	r.edited.Store(x.asWho, true)
+}
+
+// plan records a request and decides what is sent for it. The caller waits for the answer; what need not be durable before
+// the request is forwarded is written behind it. Without a body it is to be sent as it came.
+func (r *recorder) plan(x *exchange) (p sending) {
+	a := r.read(x)
+	staged := false
+	_ = r.actThen(func() error {
+		w, err := r.stageRead(x, a, true)
+		if err != nil {
+			r.miss(event{x: x}, err)
+			event{x: x}.free()
+			return err
+		}
+		staged = true
+		if p, err = r.decide(x, a, w); err != nil {
+			r.log.Warn("a request is edited no further", "cause", err)
+		}
+		return nil
+	}, func() {
+		if staged {
+			r.behind(x)
+		}
+	})
+	return p
+}
+
+// behind writes down what a request was recorded by and what was sent for it, while it is on its way.
+func (r *recorder) behind(x *exchange) {
+	if w := x.in; w != nil {
+		r.sent(x)
+		if err := r.flush(w); err != nil {
+			r.missStaged(event{x: x}, err)
+		}
+	}
+	event{x: x}.free()
+	r.handled.Add(1)
+	r.tidy()
+	if r.recorded != nil {
+		r.recorded()
+	}
+}
+
+// sent stages what went to the provider, where a policy edits.
+func (r *recorder) sent(x *exchange) {
+	p := x.plan
+	if p == nil {
+		return
+	}
+	f := &entry.Sent{
+		N: x.n, Attempt: p.attempt, Why: p.why, Edited: p.edited, Whole: p.whole, After: p.after, Account: p.s.account, Spent: p.s.spent,
+		Refused: p.refused, Status: p.status,
+	}
+	f.Held, f.Missing = p.proof(x)
+	if p.body != nil {
+		var err error
+		if f.Body, err = r.put(p.w, p.body); err != nil {
+			r.log.Error("what was sent is not recorded", "session", p.w.id, "request", x.n, "cause", err)
+			return
+		}
+	}
+	p.w.facts = append(p.w.facts, f)
+}
+
+// decide says what is sent for a request that is staged. With an error stands what was decided before.
+func (r *recorder) decide(x *exchange, a *asking, w *writing) (sending, error) {
+	if a.wire == "" || x.belongs == nil {
+		return sending{}, nil
+	}
+	s, err := r.standingOf(w, x.thread, x.about)
+	if err != nil {
+		return sending{}, err
+	}
+	if s.main, err = s.main || x.belongs.How == entry.Root, r.pins(w); err != nil {
+		return sending{}, err
+	}
+	x.plan = &plan{w: w, s: s, a: a, count: token.Default(token.FamilyOf(x.q.Model)), attempt: 1}
+	if x.belongs.How == entry.Count {
+		return x.apply(), nil
+	}
+	err = r.choose(x, 0, nil)
+	return x.apply(), err
+}
+
+// apply makes the body of the standing edits.
+func (x *exchange) apply() sending {
+	p := x.plan
+	p.change()
+	if len(p.changes) == 0 {
+		p.body, p.why = nil, "nothing of it is edited"
+		return sending{}
+	}
+	body, err := x.family.Edit(x.q, p.a.body, p.a.elements, p.changes)
+	if err != nil {
+		p.body, p.edited, p.why = nil, 0, brief(err.Error())
+		return sending{}
+	}
+	p.body, p.why = body, ""
+	return sending{body: body, decoded: x.header.Get("Content-Encoding") != ""}
+}
+
+// change says what is done to each message, and counts.
+func (p *plan) change() {
+	if turn := p.s.edits.Turn() + 1; p.turn == turn {
+		p.s.shown, p.after = p.upTo[len(p.upTo)-1], p.upTo[len(p.upTo)-1]+p.s.head
+		return
+	} else {
+		p.turn = turn
+	}
+	applied := p.s.edits.Apply(p.a.hashes)
+	p.changes, p.edited, p.after, p.upTo = p.changes[:0], 0, 0, append(p.upTo[:0], 0)
+	for i := range applied.Shown {
+		shown, m := &applied.Shown[i], p.s.fact(p.a, i, &p.count)
+		n := m.Tokens
+		switch {
+		case shown.Gone:
+			n = 0
+		case len(shown.Texts) > 0 && len(shown.Texts) >= len(m.Results):
+			n = 0
+			for _, text := range shown.Texts {
+				n += p.count.Text(text) + int(p.count.Weights.Result)
+			}
+		}
+		for _, b := range shown.Behind {
+			n += p.count.Text(b.Text) + int(p.count.Weights.Message)
+		}
+		p.after += n
+		p.upTo = append(p.upTo, p.after)
+		if !shown.Changed() {
+			continue
+		}
+		if shown.Gone || len(shown.Texts) > 0 {
+			p.edited++
+		}
+		c := provider.Change{At: i, Gone: shown.Gone, Texts: shown.Texts, Sure: m.Fixed == selection.Free || m.Fixed == selection.Reasoned && shown.Gone}
+		for _, b := range shown.Behind {
+			c.Behind = append(c.Behind, b.Text)
+		}
+		p.changes = append(p.changes, c)
+	}
+	p.s.shown = p.after
+	p.after += p.s.head
+}
+
+// shorten decides what is sent in place of a request that its provider refused as too long. Without a body nothing more can
+// be left out.
+func (r *recorder) shorten(x *exchange, status int, refusal []byte, over provider.Overflow, pass int) (p sending) {
+	_ = r.actThen(func() error {
+		if x.in == nil || x.plan == nil {
+			return nil
+		}
+		before := x.plan.body
+		if err := r.choose(x, pass+1, &over); err != nil {
+			r.log.Warn("a request that is too long cannot be made shorter", "cause", err)
+			return err
+		}
+		if p = x.apply(); p.body == nil || before != nil && len(p.body) >= len(before) || len(p.body) >= len(x.plan.a.body) {
+			p = sending{}
+			return nil
+		}
+		x.plan.attempt++
+		x.plan.status = status
+		x.plan.refused, _ = r.put(x.plan.w, refusal) // what it said is shown; without it the attempt counts all the same
+		return nil
+	}, func() {
+		if p.body == nil || x.in == nil {
+			return
+		}
+		r.sent(x)
+		if err := r.flush(x.in); err != nil {
+			r.log.Error("what was sent is not recorded", "session", x.in.id, "request", x.n, "cause", err)
+		}
+	})
+	return p
+}
+
+// handle is how a model is shown an entry.
+func (r *recorder) handle(w *writing, seq entry.Seq) string {
+	if seq == 0 {
+		return ""
+	}
+	return ambit.Handle(r.secret, w.id, seq)
+}
