@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"time"
 
 	"ambit/entry"
 	"ambit/internal/conversation"
@@ -24,14 +25,17 @@ type choice struct {
 	s     *sizing
 	how   []showing // by message
 	spent pricing.Bank
-	fresh bool // the newest request begins anew
+	fresh bool      // the newest request begins anew
+	sel   *selected // of one of Ambit's own policies
 }
 
 // next chooses for a turn. Cold says that the cache holds nothing of the conversation any more.
-func (ch *choice) next(turn int, cold bool, model pricing.Model) {
+func (ch *choice) next(turn int, at time.Time, cold bool, model pricing.Model) {
 	whole := ch.s.whole[turn]
 	ch.fresh = false
 	switch p := ch.p; {
+	case ch.sel != nil:
+		ch.decide(turn, at, cold, model)
 	case p.Window > 0:
 		ch.cut(whole, p.Window)
 	case p.KeepLast > 0:
@@ -45,6 +49,9 @@ func (ch *choice) next(turn int, cold bool, model pricing.Model) {
 
 // request are the messages that a turn shows, in order. What a repair left nothing of is none.
 func (ch *choice) request(turn int) []*shape {
+	if ch.sel != nil {
+		return ch.selection(turn)
+	}
 	list := make([]*shape, 0, len(ch.s.whole[turn]))
 	for _, m := range ch.s.whole[turn] {
 		sh := ch.s.shapes.full(m)

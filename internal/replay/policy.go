@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ambit/internal/selection"
 )
 
 // Policy is a way of choosing what each request shows, as data: a zero member is not part of it. Sizes are in tokens.
@@ -23,6 +25,7 @@ type Policy struct {
 	Explain    string  // one line for people
 	Source     string  // where its numbers are from
 	Budgetable bool    // --budget sets its size
+	Own        string  // one of Ambit's own: the policy's name in the proxy
 }
 
 // Comparison are the policies that Ambit's own are compared with, in the order in which reports show them.
@@ -49,6 +52,14 @@ func Comparison() []Policy {
 	}
 }
 
+// Own are Ambit's own policies.
+func Own() []Policy {
+	return []Policy{
+		{Name: "ambit:cut", Own: selection.Cut, Slack: 0.03, Explain: "giant results cut before they are sent, old ones as placeholders where that pays", Source: "what ambit up --policy cut does"},
+		{Name: "ambit:full", Own: selection.Full, Slack: 0.03, Explain: "and a checkpoint in place of what is old", Source: "what ambit up --policy full does"},
+	}
+}
+
 // policyNames are the names of policies.
 func policyNames(list []Policy) string {
 	var names []string
@@ -64,6 +75,7 @@ func Choose(names []string) ([]Policy, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
+	all = append(all, Own()...)
 	var chosen []Policy
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(p Policy) bool { return p.Name == name })

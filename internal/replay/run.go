@@ -8,6 +8,7 @@ import (
 	"ambit/internal/conversation"
 	"ambit/internal/index"
 	"ambit/internal/pricing"
+	"ambit/internal/selection"
 	"ambit/unit"
 )
 
@@ -78,6 +79,9 @@ type course struct {
 // request that does not fit. What its requests held is kept only on demand: it is as much as all of them.
 func run(s *sizing, p Policy, needed [][]Need, account []float64, keep bool) course {
 	ch := &choice{p: p, s: s, how: make([]showing, len(s.units)), spent: pricing.Bank{Slack: p.Slack}}
+	if own, ok := selection.Named(p.Own); ok {
+		ch.sel = &selected{policy: own}
+	}
 	r := course{s: s, p: p, fits: true}
 	cache := pricing.NewCache()
 	clock := newClock(s.c)
@@ -92,8 +96,10 @@ func run(s *sizing, p Policy, needed [][]Need, account []float64, keep bool) cou
 		model := s.model(t.Model, at)
 		if account != nil && i > 0 {
 			ch.spent.Append(account[i] - account[i-1])
+		} else if account != nil && ch.sel != nil {
+			ch.spent.Append(account[0])
 		}
-		ch.next(i, s.cold(last, model, at), model)
+		ch.next(i, at, s.cold(last, model, at), model)
 		step := s.step(ch, i, at, model, last)
 		if step.tokens() > model.Window && model.Window > 0 {
 			r.fits, r.limit = false, step
@@ -239,7 +245,7 @@ func (step *Step) weigh(s *sizing, ch *choice, needed []Need, turn int) {
 	for _, m := range s.pins {
 		if slices.Contains(s.whole[turn], m) {
 			step.Pins++
-			step.Held += one(ch.how[m] == shown)
+			step.Held += one(ch.how[m] == shown || step.says(s.units[m].Parts[0].Text))
 		}
 	}
 }
@@ -251,18 +257,21 @@ func (step *Step) holds(s *sizing, ch *choice, n Need) bool {
 			return true
 		}
 	}
-	for _, sh := range step.shapes {
-		if sh.says(n.Text) {
-			return true
-		}
-	}
-	return false
+	return step.says(n.Text)
+}
+
+// says reports whether a message of the request says a text.
+func (step *Step) says(text string) bool {
+	return slices.ContainsFunc(step.shapes, func(sh *shape) bool { return sh.says(text) })
 }
 
 // recall charges one more request for what was needed of a message: its context is read from the cache, and the excerpt
 // is written behind it.
 func (step *Step) recall(s *sizing, ch *choice, m int, needs []Need) {
 	found := ch.how[m] == masked
+	if ch.sel != nil {
+		found = step.names(s.units[m].Ref)
+	}
 	excerpt := 0
 	for _, p := range s.units[m].Parts {
 		if p.Kind != unit.Result {

@@ -17,6 +17,7 @@ type shape struct {
 	blocks []pricing.Block
 	labels []label // of the blocks
 	words  string  // all that it says, a text a line
+	ours   bool    // Ambit wrote some of it
 }
 
 // label says what a block is, for people.
@@ -36,6 +37,7 @@ type shapes struct {
 	whole []*shape
 	short []*shape
 	names map[string]string // of tools, by the ids of their calls
+	other map[string]*shape // in which a request shows what nobody said so
 }
 
 func shapesOf(units []unit.Unit, s *Sizes) *shapes {

@@ -2,7 +2,7 @@
 It prints where it comes to something else than the dump, or than the output of --json, and exits 1 if it does."""
 import collections, datetime, json, os, re, sys
 READ_LIMIT, RECALL_OUTPUT, PINS, QUOTE, PIECE, MAX_SHOWN, PIN, BEGIN = 32 << 10, 100, 5, 40, 20, 20, "Pinned rule ", "(The recording begins here.)"
-PLACEHOLDER = re.compile(r"\[result of .* left out: \d+ bytes, recall (\S+)\]", re.S)
+PLACEHOLDER = re.compile(r"\[result of .* left out: \d+ bytes, recall (?P<ref>\S+)\]|.*\[Ambit left out .* recall (?P<own>\S+) with .*\].*", re.S)
 WHITE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 Block = collections.namedtuple("Block", "role kind id mark said key")  # of a body; None stands for what is sent before its messages
 def load(data):  # an object that has a name twice becomes the list of its names and values
@@ -157,7 +157,8 @@ class Recount:
         self.blind += at not in self.floor
         if at not in self.floor: return {k: line[k] for k in ("quotes", "names", "recalls", "pins", "pins_held")}
         needs, all, pins = self.floor[at]
-        out = {b.id: m[1] for b in blocks if b.kind == "tool_result" and b.key not in all and (m := PLACEHOLDER.fullmatch(b.said[0]))}
+        out = {b.id: m["ref"] or m["own"] for b in blocks if b.kind == "tool_result" and b.key not in all and (m := PLACEHOLDER.fullmatch(b.said[0]))}
+        written = {w.rstrip("-./") for b in blocks if b.key not in all for w in re.findall(r"[A-Za-z0-9_./-]+", b.said[0])}
         self.refs |= {(t, id): ref for id, ref in out.items()}
         ref, said = lambda n: self.refs.get((t, e.results[n][0]), e.results[n][0]), "\n".join(s for b in blocks for s in b.said)
         lost, got = {}, {"recalls": []} | {k: {"needed": 0, "visible": 0, "recalled": 0} for k in ("quotes", "names")}
@@ -168,7 +169,7 @@ class Recount:
                 lost.setdefault(ref(held[-1]), (held[-1], []))[1].append((kind, text))
         for name, (_, texts) in sorted(lost.items(), key=lambda x: x[1][0]):
             reads = [r[1].encode("utf-8", "surrogatepass")[:READ_LIMIT] for n, r in enumerate(e.results) if ref(n) == name]
-            found, reads = name in out.values(), [r.decode("utf-8", "ignore") for r in reads]
+            found, reads = name in out.values() or name in written, [r.decode("utf-8", "ignore") for r in reads]
             for kind, text in texts: got[kind]["recalled"] += found and any(text in r for r in reads)
             excerpt = sum(tokens(line["counting"], "tool_result", [r]) for r in reads)
             got["recalls"].append({"found": found, "context_tokens": context, "excerpt_tokens": excerpt, "output_tokens": RECALL_OUTPUT, "cost_usd": usd(
