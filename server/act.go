@@ -226,7 +226,7 @@ func (r *recorder) locked(session string, do func() error) error {
 	ctx := context.Background()
 	defer r.edited.Clear() // whose requests are edited may be others now
 	if w := r.open[session]; w != nil {
-		defer w.reconsider()
+		defer r.reconsider(w)
 		return do()
 	}
 	if !r.store.Present(ctx, session) { // a lock would make it again

@@ -16,7 +16,11 @@ import (
 // too long.
 func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error {
 	p := x.plan
-	s, m := p.s, p.s.model(x)
+	s := p.s
+	if over != nil && over.Limit > 0 {
+		s.limit = over.Limit
+	}
+	m := s.model(x)
 	if s.head == 0 {
 		p.change()
 		if before := p.upTo[p.sentBefore(x)]; s.input > 0 && before > 0 && int(s.input) > before {
@@ -31,6 +35,7 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 	for i := range in.Messages {
 		p.whole += in.Messages[i].Tokens
 	}
+	p.change()
 	if over != nil {
 		in.Overflow, in.Passes, in.Limit = true, pass, over.Limit
 	}
@@ -39,7 +44,7 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 			return err
 		}
 	}
-	d, err := r.enact(x, in, selection.Decide(in))
+	d, err := r.enact(x, in, r.decision(x, in))
 	if over == nil {
 		p.change()
 		kept := p.after
@@ -118,7 +123,7 @@ func (r *recorder) enact(x *exchange, in selection.Input, d selection.Decision) 
 		in.Messages[i].Seq = p.ref(x, i)
 		in.Messages[i].Ref = r.handle(p.w, in.Messages[i].Seq)
 	}
-	if d = selection.Decide(in); !acts(&d) {
+	if d = r.decision(x, in); !acts(&d) {
 		return d, nil
 	}
 	d.N, d.Thread = x.n, x.thread
@@ -131,6 +136,22 @@ func (r *recorder) enact(x *exchange, in selection.Input, d selection.Decision) 
 		r.edits(x)
 	}
 	return d, err
+}
+
+// decision is what the policy decides. A policy that edits nothing takes back what stands once the prefix is broken anyway and
+// the whole fits.
+func (r *recorder) decision(x *exchange, in selection.Input) selection.Decision {
+	p := x.plan
+	usable := in.Model.Usable()
+	if r.policy.Name != selection.Record || in.Edits.Len() == 0 || !in.Cold || in.Model.Window == 0 || p.whole > usable {
+		return selection.Decide(in)
+	}
+	d := selection.Decision{Decision: entry.Decision{
+		Policy: r.policy.Name, Stage: entry.StageLift, Event: entry.StageLift.Event(), Lifts: in.Edits.Standing(), Whole: p.whole, Before: p.after, After: p.whole,
+		Usable: usable, Cold: true, Account: in.Bank.Account, Spent: in.Bank.Spent,
+		Why: "nothing is edited any more, the cache holds nothing, and the whole fits",
+	}}
+	return d
 }
 
 // acts reports whether there is anything in a decision to be kept.

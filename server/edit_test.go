@@ -21,14 +21,14 @@ import (
 
 // dialect is how one wire spells a conversation, an answer, and a refusal of what is too long.
 type dialect struct {
-	name, path, stream string
-	body               string // with %s for the messages
-	user               string // %s for the text as JSON
-	call               string // %[1]s for the id, %[2]s for the arguments as JSON, %[3]s for the same as a string
-	result             string // %[1]s for the id, %[2]s for the text as JSON
-	answer             string
-	refusal            string
-	late               string // the refusal as events of a stream that has begun; empty where the provider has none
+	name, path string
+	body       string // with %s for the messages
+	user       string // %s for the text as JSON
+	call       string // %[1]s for the id, %[2]s for the arguments as JSON, %[3]s for the same as a string
+	result     string // %[1]s for the id, %[2]s for the text as JSON
+	answer     string
+	refusal    string
+	late       string // the refusal as events of a stream that has begun; empty where the provider has none
 }
 
 var dialects = []dialect{
@@ -395,5 +395,75 @@ func TestUndurableDecision(t *testing.T) {
 	g.ok(d.path, d.request(talk...))
 	if got := k.last(); len(got) > 20_000 {
 		t.Errorf("%d bytes were sent when it could be written again", len(got))
+	}
+}
+
+// A policy that edits nothing takes back what stands once the cache holds nothing of the thread and the whole fits.
+func TestLiftedWhenCold(t *testing.T) {
+	d := dialects[0]
+	g, k := newKept(t, &d, "cut")
+	talk := append([]string{d.says("read the manual")}, d.reads("call_number_one_1", "manual.txt", manual("manual", 600))...)
+	g.ok(d.path, d.request(talk...))
+	later := time.Now().Add(2 * time.Hour)
+	g.stop()
+	g.start(func(o *Options) { o.Policy, o.Now = "record", func() time.Time { return later } })
+	talk = append(talk, d.says("go on"))
+	g.ok(d.path, d.request(talk...))
+	if got := k.last(); !bytes.Equal(got, d.request(talk...)) {
+		t.Errorf("%d bytes were sent of %d", len(got), len(d.request(talk...)))
+	}
+	p := g.only()
+	if n := len(p.Decisions); len(p.Edits) != 0 || p.Decisions[n-1].Stage != entry.StageLift || p.Decisions[n-1].N != 2 {
+		t.Errorf("edits %+v, decisions %+v", p.Edits, p.Decisions)
+	}
+}
+
+// What a person pins while nothing passes stands in the next request, whether the session is held or was let go; what was
+// purged and is said again has an entry of its own again.
+// covers: N-03 part
+func TestActsBetweenRequests(t *testing.T) {
+	d := dialects[0]
+	g, k := newKept(t, &d, "full")
+	ctx := context.Background()
+	act := func(session, act string, a Ask) {
+		t.Helper()
+		if _, err := g.server.act(ctx, session, act, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	talk := []string{d.says("my password is hunter2-XYZZY"), `{"role":"assistant","content":[{"type":"text","text":"done"}]}`, d.says("hello")}
+	g.ok(d.path, d.request(talk...))
+	if err := g.server.recorder.act(func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	names, err := g.store.Sessions(ctx)
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	for i, letGo := range []bool{false, true} {
+		if letGo {
+			if err := g.server.recorder.act(func() error { return g.server.recorder.release(time.Now().Add(time.Hour), 0) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := fmt.Sprintf("Rule %d holds.", i)
+		act(names[0], ActPin, Ask{Text: text})
+		talk = append(talk, `{"role":"assistant","content":[{"type":"text","text":"done"}]}`, d.says("go on"))
+		g.ok(d.path, d.request(talk...))
+		if !bytes.Contains(k.last(), []byte(text)) {
+			t.Errorf("let go: %t: %q is not in\n%s", letGo, text, k.last())
+		}
+	}
+	p := g.read()[names[0]]
+	act(names[0], ActPurgeText, Ask{Ref: p.Units[0].Seq.Ref()})
+	g.ok(d.path, d.request(append(talk, d.says("once more"))...))
+	said := 0
+	for _, u := range g.only().Units {
+		if u.Element == p.Units[0].Element {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("what was purged and said again has %d entries", said)
 	}
 }

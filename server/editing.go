@@ -32,7 +32,6 @@ func (s *Server) edits(r *http.Request, x *exchange) bool {
 type sending struct {
 	body    []byte
 	decoded bool // the content encoding that the client used is undone
-	edited  bool
 }
 
 // read takes the whole body of a request, has it recorded, and asks what is to be sent for it. What cannot be read whole, or

@@ -137,6 +137,9 @@ func (r *recorder) sent(x *exchange) {
 		}
 	}
 	p.w.facts = append(p.w.facts, f)
+	if p.body != nil && p.attempt == 1 {
+		r.changed.Add(1)
+	}
 }
 
 // decide says what is sent for a request that is staged. With an error stands what was decided before.
@@ -206,9 +209,7 @@ func (p *plan) change() {
 		if !shown.Changed() {
 			continue
 		}
-		if shown.Gone || len(shown.Texts) > 0 {
-			p.edited++
-		}
+		p.edited++
 		c := provider.Change{At: i, Gone: shown.Gone, Texts: shown.Texts, Sure: m.Fixed == selection.Free || m.Fixed == selection.Reasoned && shown.Gone}
 		for _, b := range shown.Behind {
 			c.Behind = append(c.Behind, b.Text)
@@ -236,6 +237,7 @@ func (r *recorder) shorten(x *exchange, status int, refusal []byte, over provide
 			return nil
 		}
 		x.plan.attempt++
+		r.resent.Add(1)
 		x.plan.status = status
 		x.plan.refused, _ = r.put(x.plan.w, refusal) // what it said is shown; without it the attempt counts all the same
 		return nil

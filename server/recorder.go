@@ -53,6 +53,8 @@ type recorder struct {
 	latest sync.Map // by key of a client or session, the newest request that may be edited, as a *provider.Known
 	edited sync.Map // by key of a client or session, whether edits stand for it
 
+	changed  atomic.Int64 // requests that were not sent as they came
+	resent   atomic.Int64 // requests that were made shorter and sent again
 	requests atomic.Int64 // that were recorded
 	sessions atomic.Int64 // that they are in
 	lost     atomic.Int64 // requests and responses that were not recorded
@@ -158,6 +160,7 @@ func (r *recorder) run() {
 				r.log.Warn("cannot let go of a session", "cause", err)
 			}
 		}
+		clear(r.loaded) // others may have written to what is not held
 		batch, acts, closed := r.take()
 		for len(batch) > 0 || len(acts) > 0 {
 			for len(batch) > 0 {

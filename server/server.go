@@ -256,6 +256,12 @@ func (s *Server) Recorded() (requests, sessions, missed int) {
 	return int(r.requests.Load()), int(r.sessions.Load()), int(r.lost.Load())
 }
 
+// Edited says how many requests were not sent as they came, and how often one was made shorter and sent again because its
+// provider had refused it as too long. It is complete after Close.
+func (s *Server) Edited() (requests, resent int) {
+	return int(s.recorder.changed.Load()), int(s.recorder.resent.Load())
+}
+
 // Close waits for requests under way, whose connections Serve has closed, records what is waiting, unlocks the sessions
 // and ends the recorder. The caller must have ended Serve.
 func (s *Server) Close() error {

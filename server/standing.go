@@ -30,6 +30,7 @@ type standing struct {
 	at      time.Time // of its newest request; zero for none
 	hour    bool      // its client asks for prompts to be kept for an hour
 	long    bool      // it has the model's longer window
+	limit   int       // tokens that the provider named as its limit when it refused a request; 0 while it did not
 	head    int       // tokens of a request beside its messages; 0 while unknown
 	sent    int       // estimate of the newest request as it was sent
 	shown   int       // estimate of the messages of the newest request as it was sent
@@ -171,6 +172,9 @@ func (s *standing) model(x *exchange) pricing.Model {
 	}
 	if s.long || bytes.Contains([]byte(x.header.Get("Anthropic-Beta")), []byte("context-1m")) {
 		m.Window = max(m.Window, m.LongWindow)
+	}
+	if s.limit > 0 {
+		m.Window = min(m.Window, s.limit)
 	}
 	return m
 }

@@ -62,7 +62,7 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 		w.forgetBeside(f.Thread, s.above(p.Parent))
 	}
 	for i, el := range a.elements.Messages {
-		if held(i) || w.known[known{f.Thread, el.Hash}].n != 0 {
+		if k := (known{f.Thread, el.Hash}); held(i) && (len(w.purged) == 0 || !w.purged[k]) || w.known[k].n != 0 {
 			continue
 		}
 		w.learn(known{f.Thread, el.Hash}, x.n)
@@ -231,12 +231,9 @@ func streamed(x *exchange, body []byte) bool {
 }
 
 // hashOf reads the hash of an element as entries spell it.
-func hashOf(digits string) (h provider.Hash, ok bool) {
-	sum, err := hex.DecodeString(digits)
-	if err != nil || len(sum) != len(h) {
-		return h, false
-	}
-	return provider.Hash(sum), true
+func hashOf(digits string) (provider.Hash, bool) {
+	h, ok := thread.ParseHash(digits)
+	return provider.Hash(h), ok
 }
 
 // idsOf are the IDs of the first of these units.

@@ -26,6 +26,7 @@ type writing struct {
 	last   time.Time          // of the newest request or response
 	live   map[*exchange]bool // recorded requests whose responses are still to come
 
+	purged  map[known]bool  // messages whose entries were purged: said again they are new, though a request before held them
 	known   map[known]first // where messages stand that are units, or that repeat an answer
 	threads int             // that have begun
 	talks   bool            // a conversation has begun in it, not only side requests
@@ -53,7 +54,7 @@ type writing struct {
 func newWriting(id, key string, unlock func() error, last time.Time) *writing {
 	return &writing{
 		id: id, key: key, unlock: unlock, last: last, live: make(map[*exchange]bool), known: make(map[known]first),
-		aliases: make(map[string]bool), gone: make(map[known]first), standing: make(map[string]*standing),
+		aliases: make(map[string]bool), gone: make(map[known]first), purged: make(map[known]bool), standing: make(map[string]*standing),
 	}
 }
 
@@ -102,10 +103,19 @@ func (w *writing) refer(seq entry.Seq, u *entry.Unit) {
 	}
 }
 
-// reconsider forgets what requests are edited by, because somebody else changed it. It is read again.
-func (w *writing) reconsider() {
+// reconsider forgets what a session's requests are edited by, because somebody else changed it, and messages whose text was
+// purged: what is said again is new. All is read again when it is needed.
+func (r *recorder) reconsider(w *writing) {
 	clear(w.standing)
 	w.pins, w.pinned = nil, false
+	delete(r.loaded, w.id)
+	p, _ := r.load(w.id) // of a damaged one, what lies before that
+	for k, f := range w.known {
+		if p != nil && f.seq != 0 && p.IsGone(f.seq) {
+			delete(w.known, k)
+			w.purged[k] = true
+		}
+	}
 }
 
 // forgetBeside forgets what was said in a thread beside the way that is gone on from, so that it is new when it is said
@@ -315,6 +325,11 @@ func (r *recorder) resume(id, key string) (*writing, error) {
 	}
 	w := newWriting(id, cmp.Or(p.Session.Key, key), unlock, p.Updated)
 	w.n, w.known, w.threads = p.Last(), knownIn(p), len(p.Threads())
+	for i := range p.Units {
+		if h, ok := hashOf(p.Units[i].Element); ok && p.IsGone(p.Units[i].Seq) {
+			w.purged[known{p.Units[i].Thread, h}] = true
+		}
+	}
 	for _, t := range p.Threads() {
 		w.talks = w.talks || t.How != entry.Side
 	}
@@ -343,7 +358,7 @@ func knownIn(p *pool.Pool) map[known]first {
 	all := make(map[known]first)
 	behind, _ := p.Behind()
 	for i := range p.Units {
-		if h, ok := hashOf(p.Units[i].Element); ok && !behind[p.Units[i].N] {
+		if h, ok := hashOf(p.Units[i].Element); ok && !behind[p.Units[i].N] && !p.IsGone(p.Units[i].Seq) {
 			all[known{p.Units[i].Thread, h}] = first{p.Units[i].N, p.Units[i].Seq}
 		}
 	}

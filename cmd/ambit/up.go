@@ -175,6 +175,9 @@ func (e *env) farewell(s *server.Server) {
 		missing = plural(missed, "request or response", "requests or responses") + " passed unrecorded"
 	}
 	e.say("recorded %s in %s; %s", plural(requests, "request", "requests"), plural(sessions, "session", "sessions"), missing)
+	if edited, resent := s.Edited(); edited+resent > 0 {
+		e.say("edited %s, and sent again, shorter, what was too long: %s; ambit context SESSION says why", plural(edited, "request", "requests"), plural(resent, "time", "times"))
+	}
 }
 
 // welcome says what listens where, and how to use it.
@@ -190,6 +193,12 @@ func (e *env) welcome(addr, dir string, o server.Options) {
 	}
 	if !everywhere {
 		e.say("listening on http://%s, recording into %s", addr, dir)
+	}
+	switch o.Policy {
+	case selection.Cut, selection.Full:
+		e.say("policy %s: requests are edited; agents get back what is left out over MCP, at http://%s/mcp", o.Policy, addr)
+	default:
+		e.say("policy record: nothing new is edited; agents may search over MCP, at http://%s/mcp", addr)
 	}
 	token := ""
 	if o.Token != "" {

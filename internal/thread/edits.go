@@ -55,14 +55,14 @@ func (e *Edits) Add(edit entry.Seq, changes ...entry.Change) {
 		e.of = make(map[Hash][]change)
 	}
 	for _, c := range changes {
-		h, ok := hashOf(c.Element)
+		h, ok := ParseHash(c.Element)
 		if !ok {
 			continue
 		}
 		n := change{Change: c, standing: edit}
 		e.of[h] = append(e.of[h], n)
 		e.count++
-		if needs, ok := hashOf(c.Needs); ok {
+		if needs, ok := ParseHash(c.Needs); ok {
 			e.need(needs, edit)
 		}
 	}
@@ -74,6 +74,19 @@ func (e *Edits) need(h Hash, edit entry.Seq) {
 		e.needed = make(map[Hash][]entry.Seq)
 	}
 	e.needed[h] = append(e.needed[h], edit)
+}
+
+// Standing are the edits that hold, in ascending order.
+func (e *Edits) Standing() (edits []entry.Seq) {
+	for _, list := range e.of {
+		for _, c := range list {
+			if !slices.Contains(edits, c.standing) {
+				edits = append(edits, c.standing)
+			}
+		}
+	}
+	slices.Sort(edits)
+	return edits
 }
 
 // Turn is how often the edits were changed: while it is the same, so is what Apply makes of a request.
@@ -182,8 +195,8 @@ func (s *Shown) take(c change) {
 // Hex is a hash as an entry spells it.
 func Hex(h Hash) string { return hex.EncodeToString(h[:]) }
 
-// hashOf reads what Hex wrote.
-func hashOf(text string) (h Hash, ok bool) {
+// ParseHash reads what Hex wrote, in lower or upper case; false for anything else.
+func ParseHash(text string) (h Hash, ok bool) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(h) {
 		return h, false
