@@ -77,6 +77,7 @@ func PinOf(p ambit.PinText) Pin {
 // Note is a note as all faces of Ambit show it.
 type Note struct {
 	ID           string   `json:"id"`
+	Ref          string   `json:"ref"` // its own entry, which read prints
 	Class        string   `json:"class"`
 	By           string   `json:"by"`
 	Verification string   `json:"verification"` // always unverified
@@ -86,7 +87,7 @@ type Note struct {
 
 // NoteOf is a note to be shown.
 func NoteOf(n ambit.NoteText) Note {
-	return Note{ID: n.ID, Class: n.Class, By: n.By, Verification: "unverified", Refs: append([]string{}, n.Refs...), Text: n.Text}
+	return Note{ID: n.ID, Ref: n.Seq.Ref(), Class: n.Class, By: n.By, Verification: "unverified", Refs: append([]string{}, n.Refs...), Text: n.Text}
 }
 
 // Act does what is asked of a session that its recording's store has locked. The key is that of refs with a suffix. The

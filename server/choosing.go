@@ -45,6 +45,9 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 		}
 	}
 	d, err := r.enact(x, in, r.decision(x, in))
+	if !acts(&d) {
+		d.From = len(in.Messages)
+	}
 	if over == nil {
 		p.change()
 		kept := p.after
@@ -55,6 +58,7 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 		}
 		s.charge(m, in.Cold, p.whole, p.after, kept)
 		s.at, s.sent = x.start, p.after
+		s.passed(len(in.Messages), min(d.From, in.Sent), x.start)
 	}
 	return err
 }
@@ -68,11 +72,18 @@ func (r *recorder) input(x *exchange, m pricing.Model) selection.Input {
 	in := selection.Input{
 		Policy: r.policy, Edits: p.s.edits, Contract: provider.ContractOf(x.family, x.q, p.a.elements), Head: p.s.head, LastReal: int(p.s.real),
 		Tokens: p.count.Text, Model: m, Cold: p.s.cold(m, x.start), Sent: p.sentBefore(x),
+		Hour: p.s.hour,
 		Bank: pricing.Bank{Slack: r.policy.Slack, Account: p.s.account, Spent: p.s.spent + p.s.pending},
 		Unit: func(i int) unit.Unit { return conversation.Unit(r.handle(p.w, p.ref(x, i)), p.a.message(i)) },
 	}
+	in.Ends = p.s.lasting(m, x.start, in.Sent)
 	if p.s.main {
 		in.Pins = p.w.pins
+	}
+	for i, el := range p.a.elements.Messages { // what was purged stands whole again: it is as if it were new
+		if i < in.Sent && p.w.purged[known{x.thread, el.Hash}] {
+			in.Sent = i
+		}
 	}
 	in.Messages = make([]selection.Message, len(p.a.hashes))
 	for i := range in.Messages {
@@ -127,6 +138,7 @@ func (r *recorder) enact(x *exchange, in selection.Input, d selection.Decision) 
 		return d, nil
 	}
 	d.N, d.Thread = x.n, x.thread
+	d.Lifts = p.s.own(d.Lifts)
 	d.LifeMS = p.s.life(in.Model).Milliseconds()
 	if !p.s.at.IsZero() {
 		d.IdleMS = x.start.Sub(p.s.at).Milliseconds()

@@ -53,8 +53,8 @@ func BenchmarkEdited(b *testing.B) {
 	b.ReportMetric(float64(len(bodies[0]))/1e6, "MB")
 }
 
-// A thread that is idle takes under 1 MB of memory, and the first request after it was let go is answered within 40 ms,
-// the median of several.
+// A thread that is idle takes under 1 MB of memory, and the first request after it was let go is answered soon: within 40 ms
+// on a machine that does nothing else, of which this allows ten times as much.
 func TestIdleThread(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -86,7 +86,7 @@ func TestIdleThread(t *testing.T) {
 	took := talk("second", letGo)[1:]
 	slices.Sort(took)
 	t.Logf("first requests after idling took %v", took)
-	if most := took[len(took)/2]; most > bound(40*time.Millisecond) {
+	if most := took[len(took)/2]; most > bound(400*time.Millisecond) {
 		t.Errorf("the median is %v", most)
 	}
 	if left := heap() - before; left > 1<<20 {

@@ -69,6 +69,9 @@ func readAll(from io.Reader, announced int64) ([]byte, error) {
 // put makes a body that of an outgoing request.
 func (p sending) put(out *http.Request) *http.Request {
 	out.Body, out.ContentLength, out.TransferEncoding = io.NopCloser(bytes.NewReader(p.body)), int64(len(p.body)), nil
+	if len(out.Trailer) > 0 {
+		out.ContentLength = -1 // only what has no length announced can have a trailer
+	}
 	if p.decoded {
 		out.Header = out.Header.Clone()
 		out.Header.Del("Content-Encoding")

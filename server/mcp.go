@@ -108,7 +108,7 @@ func (b *toolbox) meant(ctx context.Context, ref, cursor string) (session, how s
 				return name, "", nil
 			}
 		}
-		return "", "", fmt.Errorf("%w: no session here has the ref %q", errUnauthorized, ref)
+		return "", "", fmt.Errorf("%w: no session here has the ref %q; give one as search or a marker shows it", errUnauthorized, ref)
 	}
 	if len(all) == 0 {
 		return "", "", errors.New("nothing is recorded yet")

@@ -4,5 +4,5 @@ package server
 
 import "time"
 
-// bound is a time as it is to be held; machines that others use too are twice as slow at times.
+// bound is a time as it is to be held.
 func bound(d time.Duration) time.Duration { return d }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -35,24 +36,27 @@ type plan struct {
 // stands reports whether edits stand in a session of a client, so that even a policy which edits nothing has to apply them.
 // For whom it was never asked, the sessions that are recorded are looked into, once.
 func (r *recorder) stands(who identity) bool {
-	if known, ok := r.edited.Load(who.key); ok {
-		return known.(bool)
+	if is, ok := r.edited.Load(who.key); ok {
+		return is.(bool)
 	}
-	found := false
+	found, known := false, false
 	err := r.act(func() error {
 		if err := r.loadKeys(); err != nil {
 			return err
 		}
+		if who.named && who.tag != "" && r.keys[who.key] == "" {
+			r.find(who.key)
+		}
 		for _, id := range r.sessionsOf(who) {
+			known = true
 			p, _ := r.load(id) // of a damaged one, what lies before that
 			found = found || p != nil && len(p.Edits) > 0
 		}
 		return nil
 	})
-	if err != nil {
-		return false // it is asked again
+	if err == nil && known { // what is not known yet may be a fork that is made now
+		r.edited.Store(who.key, found)
 	}
-	r.edited.Store(who.key, found)
 	return found
 }
 
@@ -170,13 +174,62 @@ func (x *exchange) apply() sending {
 		p.body, p.why = nil, "nothing of it is edited"
 		return sending{}
 	}
-	body, err := x.family.Edit(x.q, p.a.body, p.a.elements, p.changes)
+	body, err := x.edit(p.changes)
 	if err != nil {
 		p.body, p.edited, p.why = nil, 0, brief(err.Error())
 		return sending{}
 	}
+	if body == nil {
+		p.body, p.edited, p.why = nil, 0, "none of its edits can be made"
+		return sending{}
+	}
 	p.body, p.why = body, ""
 	return sending{body: body, decoded: x.header.Get("Content-Encoding") != ""}
+}
+
+// edit makes changes in the client's body. One that cannot be made is left out, and takes no other along: a text that was to
+// stand behind a message stands behind the one before, where that may be. Without a body none could be made.
+func (x *exchange) edit(changes []provider.Change) ([]byte, error) {
+	changes = slices.Clone(changes)
+	for range 2*len(changes) + 1 {
+		if len(changes) == 0 {
+			return nil, nil
+		}
+		body, err := x.family.Edit(x.q, x.plan.a.body, x.plan.a.elements, changes)
+		var cannot *provider.EditError
+		if !errors.As(err, &cannot) {
+			return body, err
+		}
+		i := slices.IndexFunc(changes, func(c provider.Change) bool { return c.At == cannot.At })
+		if i < 0 {
+			return nil, err
+		}
+		changes = leaving(changes, i)
+	}
+	return nil, nil
+}
+
+// maxBack is how many messages further in front a text is put that may not stand where it was to.
+const maxBack = 4
+
+// leaving are changes without the one of a message, whose texts behind are tried further in front.
+func leaving(changes []provider.Change, i int) []provider.Change {
+	c := changes[i]
+	if len(c.Behind) == 0 || c.Back == maxBack || c.At == 0 {
+		return slices.Delete(changes, i, i+1)
+	}
+	behind := provider.Change{At: c.At - 1, Behind: c.Behind, Back: c.Back + 1}
+	if c.Gone || len(c.Texts) > 0 {
+		changes[i].Behind, changes[i].Back = nil, 0
+	} else {
+		changes = slices.Delete(changes, i, i+1)
+	}
+	if j := slices.IndexFunc(changes, func(o provider.Change) bool { return o.At == behind.At }); j >= 0 {
+		changes[j].Behind = append(slices.Clone(changes[j].Behind), behind.Behind...)
+		changes[j].Back = max(changes[j].Back, behind.Back)
+		return changes
+	}
+	return slices.Insert(changes, max(0, i), behind)
 }
 
 // change says what is done to each message, and counts.

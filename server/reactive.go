@@ -1,12 +1,15 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"ambit/entry"
 	"ambit/provider"
 )
 
@@ -30,7 +33,7 @@ type reactive struct {
 // RoundTrip implements http.RoundTripper.
 func (t *reactive) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
-	if !ok || x.plan == nil {
+	if !ok || x.plan == nil || x.belongs.How == entry.Count { // a count decides nothing
 		return t.next.RoundTrip(req)
 	}
 	for pass := 0; ; pass++ {
@@ -58,11 +61,12 @@ func (x *exchange) refused(res *http.Response, most time.Duration) ([]byte, prov
 	var head []byte
 	kind := res.Header.Get("Content-Type")
 	switch {
-	case res.StatusCode >= http.StatusBadRequest:
-		head, _ = io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what did not come is seen by who reads on
-		res.Body = &begun{head: head, rest: res.Body}
+	case slices.Contains(refusals, res.StatusCode):
+		head = hold(res, most, func([]byte) bool { return false })
 	case res.StatusCode == http.StatusOK && strings.HasPrefix(kind, "text/event-stream") && res.Header.Get("Content-Encoding") == "":
-		head = hold(res, most)
+		head = hold(res, most, provider.Telling)
+	case res.StatusCode == http.StatusOK && strings.HasPrefix(kind, "application/json") && res.Header.Get("Content-Encoding") == "":
+		head = hold(res, most, noError)
 	default:
 		return nil, provider.Overflow{}
 	}
@@ -76,6 +80,18 @@ func (x *exchange) refused(res *http.Response, most time.Duration) ([]byte, prov
 	}
 	return head, over
 }
+
+// refusals are the statuses with which providers, and gateways before them, refuse a request as too long.
+var refusals = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}
+
+// noError reports whether the beginning of a JSON answer is that of an answer and not of an error, as some gateways give it with
+// status 200.
+func noError(head []byte) bool {
+	return len(head) >= maxErrorHead || !bytes.Contains(head[:min(len(head), maxErrorHead)], []byte(`"error"`)) && len(head) > len(`{"type":"error"`)
+}
+
+// maxErrorHead is within how many bytes an error says that it is one.
+const maxErrorHead = 256
 
 // begun is a body whose beginning was read already.
 type begun struct {
@@ -100,9 +116,9 @@ type piece struct {
 	err   error
 }
 
-// hold reads a stream until it says something, ends, or has been held for long enough, and returns what came. The response's
+// hold reads a body until enough of it came, it ends, or it was held for long enough, and returns what came. The response's
 // body then begins at its beginning again.
-func hold(res *http.Response, most time.Duration) (head []byte) {
+func hold(res *http.Response, most time.Duration, enough func(head []byte) bool) (head []byte) {
 	from, came := res.Body, make(chan piece, 1)
 	read := func() {
 		p := make([]byte, 32<<10)
@@ -120,7 +136,7 @@ func hold(res *http.Response, most time.Duration) (head []byte) {
 				res.Body = &begun{head, &ended{from, p.err}}
 				return head
 			}
-			if provider.Telling(head) || len(head) > maxRefusal {
+			if enough(head) || len(head) > maxRefusal {
 				res.Body = &begun{head, from}
 				return head
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"ambit/entry"
@@ -22,6 +23,7 @@ type standing struct {
 	name  string
 	main  bool // it is no sub-agent's and not aside
 	edits *thread.Edits
+	lent  map[entry.Seq]bool // of these, those of the thread that it is about
 
 	facts    map[provider.Hash]selection.Message
 	seen     map[provider.Hash][]string // the pins that messages hold, of those that were looked at
@@ -31,6 +33,7 @@ type standing struct {
 	hour    bool      // its client asks for prompts to be kept for an hour
 	long    bool      // it has the model's longer window
 	limit   int       // tokens that the provider named as its limit when it refused a request; 0 while it did not
+	ends    []end     // where requests ended whose prefixes the cache may hold as they would be sent now
 	head    int       // tokens of a request beside its messages; 0 while unknown
 	sent    int       // estimate of the newest request as it was sent
 	shown   int       // estimate of the messages of the newest request as it was sent
@@ -42,6 +45,35 @@ type standing struct {
 	pending float64 // what the newest request is likely to cost, until the provider has counted it
 }
 
+// end is where a request ended, and when it was sent.
+type end struct {
+	messages int
+	at       time.Time
+}
+
+// lasting are the ends that the cache still holds, of what a request shares with the one before.
+func (s *standing) lasting(m pricing.Model, at time.Time, shared int) (ends []int) {
+	life := s.life(m)
+	for _, e := range s.ends {
+		if e.messages <= shared && (life == 0 || at.Sub(e.at) < life) {
+			ends = append(ends, e.messages)
+		}
+	}
+	return ends
+}
+
+// passed notes where a request ends, of which so many messages are sent as they were before.
+func (s *standing) passed(messages, same int, at time.Time) {
+	s.ends = slices.DeleteFunc(s.ends, func(e end) bool { return e.messages > same })
+	if n := len(s.ends); n > maxEnds {
+		s.ends = slices.Delete(s.ends, 0, n-maxEnds)
+	}
+	s.ends = append(s.ends, end{messages, at})
+}
+
+// maxEnds bounds the ends that are kept of a thread.
+const maxEnds = 256
+
 // standingOf is what stands for a thread of a session. What a thread is about that stands aside counts for it, too.
 func (r *recorder) standingOf(w *writing, name, about string) (*standing, error) {
 	if s := w.standing[name]; s != nil {
@@ -52,7 +84,7 @@ func (r *recorder) standingOf(w *writing, name, about string) (*standing, error)
 		return nil, err
 	}
 	s := &standing{
-		name: name, edits: new(thread.Edits), facts: make(map[provider.Hash]selection.Message),
+		name: name, edits: new(thread.Edits), lent: make(map[entry.Seq]bool), facts: make(map[provider.Hash]selection.Message),
 	}
 	for i := range p.Edits {
 		e := &p.Edits[i]
@@ -64,10 +96,16 @@ func (r *recorder) standingOf(w *writing, name, about string) (*standing, error)
 			return nil, fmt.Errorf("edits of %s: %w", w.id, err)
 		}
 		s.edits.Add(e.Seq, changes...)
+		s.lent[e.Seq] = e.Thread != name
 	}
 	s.remember(p)
 	w.standing[name] = s
 	return s, nil
+}
+
+// own are those of these edits that are the thread's: what another one is about stands for it, and is not its to take back.
+func (s *standing) own(edits []entry.Seq) []entry.Seq {
+	return slices.DeleteFunc(edits, func(e entry.Seq) bool { return s.lent[e] })
 }
 
 // changes reads the changes of an edit.
@@ -98,6 +136,10 @@ func (s *standing) remember(p *pool.Pool) {
 			continue
 		}
 		s.at = x.Request.Arrived
+		if x.Request.N == boundary {
+			s.ends = nil
+		}
+		s.ends = append(s.ends, end{x.Relation.Messages, x.Request.Arrived})
 		for j := range x.Sent {
 			s.whole, s.account, s.spent = x.Sent[j].Whole, x.Sent[j].Account, x.Sent[j].Spent
 		}

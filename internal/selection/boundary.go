@@ -135,17 +135,26 @@ func (t *talk) start(all *plan, e economy, more int) int {
 	return at
 }
 
-// latest is the pruning of results worth less than so much that writes least anew and makes the request small enough; nil
-// where none does.
-func (t *talk) latest(list []*result, least float64, target int) *plan {
+// cheapest is the pruning of results worth less than so much that costs least and makes the request small enough; nil where
+// none does.
+func (t *talk) cheapest(list []*result, least float64, target int) *plan {
 	all := t.prune(list, least, 0)
-	removed := 0
+	removed, at := 0, -1
+	best := 0.0
 	for i := len(all.faces) - 1; i >= 0; i-- {
-		if removed += t.size[i] - all.size[i]; all.size[i] < t.size[i] && t.total-removed <= target {
-			return t.prune(list, least, i)
+		less := t.size[i] - all.size[i]
+		if removed += less; less <= 0 || t.total-removed > target {
+			continue
+		}
+		read := t.before(t.cached(i))
+		if price := t.in.price(read, t.total-removed-read); at < 0 || price < best {
+			best, at = price, i
 		}
 	}
-	return nil
+	if at < 0 {
+		return nil
+	}
+	return t.prune(list, least, at)
 }
 
 // fit makes a request that does not fit small enough: by what costs least first, then by what loses more and more, at last
@@ -199,7 +208,7 @@ func (t *talk) rung(i int, list []*result, target int) *plan {
 	steps := t.harder()
 	if i < len(steps) {
 		s := steps[i]
-		if p := t.latest(list, s.least, target); p != nil && !t.in.Overflow {
+		if p := t.cheapest(list, s.least, target); p != nil && !t.in.Overflow {
 			return p
 		}
 		return t.hard(list, s.least, s.tail)

@@ -15,13 +15,13 @@ import (
 // record bounds what a checkpoint says, in bytes: all of it is read again with every request.
 const (
 	recordBytes = 3000
-	recordPaths = 3000
+	recordPaths = 4500
 )
 
 // checkpoint has a record say what was done in the messages that a plan leaves out, behind the newest of them. The record is
 // made of the whole conversation up to there, so that nothing decays however often it is made.
 func (t *talk) checkpoint(p *plan) {
-	c := excerpt.Extract(t.steps(p.last+1), excerpt.Options{MaxBytes: int( /*K:cpbytes*/ 3000)})
+	c := excerpt.Extract(t.steps(p.last+1), excerpt.Options{MaxBytes: recordBytes})
 	p.yaml = c.YAML()
 	var verbatim []string
 	for _, pin := range t.in.Pins {
@@ -29,7 +29,7 @@ func (t *talk) checkpoint(p *plan) {
 			verbatim = append(verbatim, pin.Text)
 		}
 	}
-	if paths := t.paths(p, int( /*K:cppaths*/ 3000)); len(paths) > 0 {
+	if paths := t.paths(p, recordPaths); len(paths) > 0 {
 		verbatim = append(verbatim, "Files that were named:\n"+strings.Join(paths, "\n"))
 	}
 	p.faces[p.last].Behind = append(p.faces[p.last].Behind, thread.Placed{Text: excerpt.Render(c, verbatim)})

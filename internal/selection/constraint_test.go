@@ -68,18 +68,18 @@ func TestConstraintsSurvive(t *testing.T) {
 func survive(t *testing.T, session int) {
 	r := rand.New(rand.NewPCG(uint64(session), 7))
 	c := newClient(t, selection.Full)
-	c.policy.User = 1_500
+	c.policy.User = 700
 	var planted []string
 	checkpoints := 0
 	for i := range 20 {
 		rule := fmt.Sprintf(rules[(session*10+i)%len(rules)], fmt.Sprintf("internal/part_%d_%d", session, i))
-		c.user(noise(r, 900) + "\n\n" + rule + "\n\n" + noise(r, 900))
+		c.user(noise(r, 400) + "\n\n" + rule + "\n\n" + noise(r, 400))
 		planted = append(planted, rule)
 		if i%2 == 0 {
 			c.pins = append(c.pins, selection.Pin{ID: fmt.Sprint("p", i+1), Text: rule, By: "user"})
 		}
 		for range 6 {
-			c.use([]string{"grep", "read", "edit"}[r.IntN(3)], fmt.Sprintf("src/a%d", r.IntN(4)), 2_000+r.IntN(2_000))
+			c.use([]string{"grep", "read", "edit"}[r.IntN(3)], fmt.Sprintf("src/a%d", r.IntN(4)), 1_500+r.IntN(1_000))
 		}
 		in := c.input()
 		in.Asked = true

@@ -15,25 +15,35 @@ import (
 // Who acts on it lifts Decision.Lifts first and then adds Changes and Standing, each as one edit; the request is what
 // thread.Edits then show.
 func Decide(in Input) Decision {
-	d := Decision{Decision: entry.Decision{Policy: in.Policy.Name, Stage: entry.StageNone, Reactive: in.Overflow, Cold: in.Cold}}
-	d.Account, d.Spent, d.Slack, d.LastReal = in.Bank.Account, in.Bank.Spent, in.Policy.Slack, int64(in.LastReal)
 	if in.Edits == nil {
 		in.Edits = &thread.Edits{}
 	}
-	d.Usable = in.usable()
+	t := talkOf(&in, in.Edits)
+	d := t.begin()
+	if in.Policy.Name == Record {
+		d.Why = "nothing new is edited under this policy"
+	} else if len(in.Messages) > 0 && !t.decide(&d) {
+		if in.Policy.Compact {
+			in.Policy.Compact = false
+			return Decide(in)
+		}
+		d = t.refuse()
+	}
+	d.After, d.Event = t.total, d.Stage.Event()
+	return d
+}
+
+// begin is a decision of which nothing is decided yet.
+func (t *talk) begin() Decision {
+	in := t.in
+	d := Decision{From: len(in.Messages), Decision: entry.Decision{
+		Policy: in.Policy.Name, Stage: entry.StageNone, Reactive: in.Overflow, Cold: in.Cold, Why: "nothing is gained by showing anything otherwise",
+		Before: t.total, Kept: t.total, Whole: in.Head, Usable: in.usable(), LastReal: int64(in.LastReal),
+		Account: in.Bank.Account, Spent: in.Bank.Spent, Slack: in.Policy.Slack,
+	}}
 	for i := range in.Messages {
 		d.Whole += in.Messages[i].Tokens
 	}
-	d.Whole += in.Head
-	t := talkOf(&in, in.Edits)
-	d.Before, d.Kept, d.From = t.total, t.total, len(in.Messages)
-	d.Why = "nothing is gained by showing anything otherwise"
-	if in.Policy.Name == Record {
-		d.Why = "nothing new is edited under this policy"
-	} else if len(in.Messages) > 0 {
-		t.decide(&d)
-	}
-	d.After, d.Event = t.total, d.Stage.Event()
 	return d
 }
 
@@ -45,7 +55,8 @@ func (in *Input) usable() int {
 	return in.Model.Usable()
 }
 
-func (t *talk) decide(d *Decision) {
+// decide goes through all that there may be to do. It reports whether what was decided is sure to come of its changes.
+func (t *talk) decide(d *Decision) bool {
 	t.lift(d)
 	t.mend(d)
 	t.giants(d)
@@ -53,17 +64,13 @@ func (t *talk) decide(d *Decision) {
 		t.boundary(d)
 	}
 	t.pins(d)
-	if d.Stage != entry.StageNone {
-		t.prove(d)
-	}
+	t.mend(d)
+	return d.Stage == entry.StageNone || t.proven(d)
 }
 
-// lift takes back what rests on messages that are not there any more, and checkpoints that would leave out what has to be
-// shown now.
+// lift takes back checkpoints that would leave out what has to be shown now. An edit that needs a message which is not in the
+// request does not hold for it, and stands all the same: the client may come back to where it holds.
 func (t *talk) lift(d *Decision) {
-	if len(t.stale) > 0 {
-		t.unstand(d, t.stale, "messages that a checkpoint stood for are not in the request any more")
-	}
 	if old := t.checkpoints(); len(old) > 0 && !t.sound() {
 		t.unstand(d, old, "a checkpoint stood for messages that are the newest again")
 	}
@@ -169,38 +176,29 @@ func (t *talk) checkpoints() (edits []entry.Seq) {
 	return edits
 }
 
-// prove makes the edits of a decision apart and looks whether the request is then what was decided. Where a client sends
-// the same message several times it may not be: then nothing is decided but to lift.
-func (t *talk) prove(d *Decision) {
+// proven makes the edits of a decision apart and reports whether the request is then what was decided, or less. Where a
+// client sends the same message several times it may not be.
+func (t *talk) proven(d *Decision) bool {
 	edits := t.in.Edits.Clone()
 	edits.Lift(d.Lifts...)
 	for i, changes := range [][]entry.Change{d.Changes, d.Standing} {
 		edits.Add(unwritten+entry.Seq(i), changes...)
 	}
-	want := t.total
+	most := t.total
 	t.under(edits)
-	if t.total == want && (t.legal(t.shown) || unitsBroken(t)) {
-		return
-	}
-	*d = t.refuse(*d)
+	return t.total <= most && !slices.ContainsFunc(t.stale, func(s entry.Seq) bool { return s >= unwritten }) && t.sound()
 }
 
 // unwritten numbers edits that nobody has written yet.
 const unwritten entry.Seq = 1 << 52
 
-// refuse is a decision without changes.
-func (t *talk) refuse(d Decision) Decision {
-	d.Changes, d.Standing, d.Checkpoint, d.Stage, d.Price, d.Forced = nil, nil, "", entry.StageNone, 0, false
-	d.Why = "the client's messages are such that no change is sure"
-	if d.Lifts = t.edits.Apply(t.hashes).Stale; len(d.Lifts) > 0 {
-		d.Stage = entry.StageLift
+// refuse is a decision that changes nothing but what has to be lifted.
+func (t *talk) refuse() Decision {
+	t.under(t.in.Edits)
+	d := t.begin()
+	t.lift(&d)
+	if d.Uncut = append(d.Uncut, "the client sends the same messages several times, so that no change of one is sure"); d.Stage == entry.StageNone {
+		d.Why = d.Uncut[0]
 	}
-	d.Lifts = nil
-	edits := t.in.Edits.Clone()
-	if stale := t.in.Edits.Apply(t.hashes).Stale; len(stale) > 0 {
-		d.Lifts, d.Stage = stale, entry.StageLift
-		edits.Lift(stale...)
-	}
-	t.under(edits)
 	return d
 }

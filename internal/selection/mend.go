@@ -10,11 +10,14 @@ import (
 	"ambit/unit"
 )
 
-// mend leaves out what breaks the pairing of calls and results in the client's own conversation: no provider takes it.
+// mend leaves out what breaks the pairing of calls and results in the client's own conversation: no provider takes it. It does
+// so only in a request that is edited anyway, and leaves alone what it cannot be sure of: calls without ids, ids that name
+// several calls, tools that the provider runs, and what is fixed.
 func (t *talk) mend(d *Decision) {
-	if t.in.Contract.Complete || t.paired() {
+	if t.mended || t.in.Contract.Complete || !t.edited() || t.paired() {
 		return
 	}
+	t.mended = true
 	p := &plan{faces: clone(t.shown), last: -1}
 	gone := 0
 	for range p.faces {
@@ -22,7 +25,7 @@ func (t *talk) mend(d *Decision) {
 		if e == nil {
 			break
 		}
-		if m := &t.in.Messages[at]; m.Fixed == Kept {
+		if m := &t.in.Messages[at]; m.Fixed != Free {
 			d.Uncut = append(d.Uncut, "message "+m.Ref+": "+e.Error()+", but it is not to be changed")
 			return
 		}
@@ -52,6 +55,16 @@ func (t *talk) mend(d *Decision) {
 		d.Stage, d.Why = entry.StageCut, "calls without results, and results without calls, are left out"
 	}
 	t.take(d, p)
+}
+
+// edited reports whether anything is shown otherwise than the client sent it.
+func (t *talk) edited() bool {
+	for i := range t.shown {
+		if t.shown[i].Changed() {
+			return true
+		}
+	}
+	return t.in.Overflow
 }
 
 // broken is the first message that breaks the pairing of what is shown, and how.

@@ -65,14 +65,38 @@ func (t *talk) holds(faces []thread.Shown, text string) bool {
 
 // placed is the request with a pin's text behind the newest message that allows it; nil where none does.
 func (t *talk) placed(pin Pin) *plan {
+	whole := t.legal(t.shown) // else the client's own conversation is none, and only calls are kept with their results
+	open := t.open()
 	for i := len(t.shown) - 1; i >= 0; i-- {
+		if open[i] || !t.alone(i) || i == len(t.shown)-1 && i > 0 && t.in.Messages[i].Role == unit.Assistant { // which the model is to go on from
+			continue
+		}
 		p := &plan{faces: clone(t.shown), last: -1}
 		p.faces[i].Behind = append(p.faces[i].Behind, thread.Placed{Text: pin.Text, Pin: pin.ID})
-		if t.alone(i) && t.legal(p.faces) {
+		if !whole || t.legal(p.faces) {
 			return p.count(t)
 		}
 	}
 	return nil
+}
+
+// open are the messages behind which a result of a call before them stands.
+func (t *talk) open() []bool {
+	list := make([]bool, len(t.shown))
+	wanted := make(map[string]bool)
+	for i := len(t.shown) - 1; i >= 0; i-- {
+		list[i] = len(wanted) > 0
+		if t.shown[i].Gone {
+			continue
+		}
+		for _, id := range t.in.Messages[i].Results {
+			wanted[id] = true
+		}
+		for _, id := range t.in.Messages[i].Calls {
+			delete(wanted, id)
+		}
+	}
+	return list
 }
 
 // alone reports whether no other message is the same as this one.

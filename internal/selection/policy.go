@@ -10,9 +10,8 @@ type Policy struct {
 	GiantRead int `json:"giant_read_characters,omitempty"` // or, of a file that was read, to so many
 
 	Trigger int     `json:"trigger_tokens,omitempty"` // from so much on, beside the head, a boundary is weighed
-	Target  int     `json:"target_tokens,omitempty"`  // and makes the request so small, where it can
 	Tail    int     `json:"tail_answers,omitempty"`   // what stands behind the newest so many answers is not left out
-	Least   float64 `json:"least_worth,omitempty"`    // a result gives way of which fewer quotations are expected, of a million tokens at one request
+	Least   float64 `json:"least_worth,omitempty"`    // a result that is worth less gives way; 1 for one that is as old as its kind is needed for
 	User    int     `json:"user_bytes,omitempty"`     // an old text of the user's is shortened to so many bytes and whatever it asks for
 	Slack   float64 `json:"slack,omitempty"`          // of the bank
 	Compact bool    `json:"compact,omitempty"`        // a checkpoint may stand in place of messages
@@ -31,9 +30,17 @@ func Named(name string) (Policy, bool) {
 	case Record:
 		return Policy{Name: Record}, true
 	case Cut:
-		return Policy{Name: Cut, Giant: 16_000, GiantKeep: int( /*K:gkeep*/ 8000), GiantRead: int( /*K:gread*/ 200000), Trigger: 20_000, Tail: int( /*K:tail*/ 2), Least: /*K:least*/ 1, Slack: /*K:slack*/ 0.03}, true
+		return edits(Cut), true
 	case Full:
-		return Policy{Name: Full, Giant: 16_000, GiantKeep: int( /*K:gkeep*/ 8000), GiantRead: int( /*K:gread*/ 200000), Trigger: 20_000, Tail: int( /*K:tail*/ 2), Least: /*K:least*/ 1, Slack: /*K:slack*/ 0.03, User: int( /*K:user*/ 20000), Compact: true}, true
+		p := edits(Full)
+		p.Compact, p.User = true, 20_000
+		return p, true
 	}
 	return Policy{}, false
+}
+
+// edits is what both policies that edit have in common. The sizes of giants are the design's; the others were tuned on
+// recorded sessions.
+func edits(name string) Policy {
+	return Policy{Name: name, Giant: 16_000, GiantKeep: 8_000, GiantRead: 64_000, Trigger: 20_000, Tail: 2, Least: 1, Slack: 0.03}
 }

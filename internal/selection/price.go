@@ -45,7 +45,7 @@ func (r rates) pays(removed, written int, growth float64) bool {
 		return false
 	}
 	n := float64(removed)
-	return n*n >= /*K:pays*/ 1*2*(r.write-r.read)/r.read*float64(written)*growth
+	return n*n >= 2*(r.write-r.read)/r.read*float64(written)*growth
 }
 
 // horizon is for how many requests a boundary is made that writes so much.

@@ -16,13 +16,13 @@ type talk struct {
 	hashes []thread.Hash
 	shown  []thread.Shown
 	stale  []entry.Seq
-	size   []int          // tokens of each message as it is shown, with what stands behind it
-	sums   []int          // of the head and the messages before each; nil until somebody asks
-	total  int            // of the whole request
-	free   int            // the first message of what is never touched: the newest answer and what stands behind it
-	caller map[string]int // the message that makes each call
+	size   []int // tokens of each message as it is shown, with what stands behind it
+	sums   []int // of the head and the messages before each; nil until somebody asks
+	total  int   // of the whole request
+	free   int   // the first message of what is never touched: the newest answer and what stands behind it
 	units  map[int]*unit.Unit
 	calls  map[string]*call
+	mended bool
 }
 
 // talkOf makes one under some edits.
@@ -31,9 +31,36 @@ func talkOf(in *Input, edits *thread.Edits) *talk {
 	for i := range in.Messages {
 		t.hashes[i] = in.Messages[i].Hash
 	}
+	in.Messages = unsure(in.Messages)
 	t.free = newest(in.Messages)
 	t.under(edits)
 	return t
+}
+
+// unsure are messages of which those are kept whose calls or results cannot be told apart by their ids: no id, or one that
+// several calls have.
+func unsure(messages []Message) []Message {
+	calls, several := make(map[string]bool), map[string]bool{"": true}
+	for i := range messages {
+		for _, id := range messages[i].Calls {
+			several[id] = several[id] || calls[id]
+			calls[id] = true
+		}
+	}
+	is := func(id string) bool { return several[id] }
+	var list []Message
+	for i := range messages {
+		if m := &messages[i]; m.Fixed == Free && (slices.ContainsFunc(m.Calls, is) || slices.ContainsFunc(m.Results, is)) {
+			if list == nil {
+				list = slices.Clone(messages)
+			}
+			list[i].Fixed = Kept
+		}
+	}
+	if list == nil {
+		return messages
+	}
+	return list
 }
 
 // under shows the conversation as edits have it.

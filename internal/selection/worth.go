@@ -13,22 +13,25 @@ type result struct {
 	call   *call
 	part   *unit.Part
 	age    int     // answers behind it
-	worth  float64 // quotations to be expected of a million tokens of such results at one request
+	worth  float64 // how much longer than its age it is likely to be needed; below 1 it is not
 	tokens int     // as it stands now
 	holder string  // the placeholder for it, once it is made, and its tokens
 	less   int
-	text   string  // what stands there now, where it is not the result itself
+	text   string // what stands there now, where it is not the result itself
 }
 
 // spans are for how many answers a result of each kind is likely to be needed.
 type spans struct{ fresh, edited, writes, looks, runs, visits, other float64 }
 
+// learned is what recorded sessions showed: nine of ten quotations of what was read come within 28 answers since its file was
+// last named, whether it was edited or not; of what commands print within few; of what was found within some more, and that
+// is small. Tuned on every other one of 28 recordings of 100,000 tokens and more.
 func learned() spans {
-	return spans{
-		fresh:/*K:fresh*/ 28, edited: /*K:edited*/ 28, writes: /*K:writes*/ 8, looks: /*K:looks*/ 12,
-		runs:/*K:runs*/ 3, visits: /*K:visits*/ 8, other: /*K:other*/ 8,
-	}
+	return spans{fresh: 28, edited: 28, writes: 8, looks: 20, runs: 6, visits: 8, other: 8}
 }
+
+// slower is how much slower what was read ages as long as calls name its file.
+const slower = 6
 
 // results are those that stand in the request, and in no part of it that is never touched.
 func (t *talk) results() (list []*result) {
@@ -59,7 +62,6 @@ func (t *talk) results() (list []*result) {
 
 // file is what happened to a file, by its name.
 type file struct {
-	calls   int // how many were about it
 	touched int // answers since it was last read, written or named
 	edited  int // answers since it was last edited; never where it was not
 	anew    int // answers since it was last written as a whole
@@ -93,26 +95,45 @@ func (t *talk) weigh(list []*result, ages []int) {
 		case visits:
 			span = f.visits
 		}
-		r.worth = span / (1 + age)
+		r.worth = span / (1 + age) * bulk(r.tokens) * t.room()
 	}
 }
 
-// read is how old the text of files is, and for how long it is likely to be needed: it ages slower while one of them is named in calls.
+// bulk is by how much less a long result is worth a token: of one of over 12,000 tokens a third as much is quoted later.
+func bulk(tokens int) float64 {
+	if tokens > large {
+		return 0.3
+	}
+	return 1
+}
+
+// large is from how many tokens on a result is long.
+const large = 12_000
+
+// room is by how much less everything is worth once the conversation has grown so much that each token costs most.
+func (t *talk) room() float64 {
+	if t.total-t.in.Head > crowded {
+		return 0.4
+	}
+	return 1
+}
+
+// crowded is that much, in tokens beside the head.
+const crowded = 90_000
+
+// read is how old the text of files is, and for how long it is likely to be needed: it ages slower while calls name one of
+// them.
 func (f *spans) read(r *result, files map[string]*file) (age, span float64) {
-	touched, edited, calls := r.age, false, 0
+	touched, span := r.age, f.fresh
 	for _, p := range r.call.paths {
 		if x := files[nameOf(p)]; x != nil {
 			touched = min(touched, x.touched)
-			edited = edited || x.edited < r.age
-			calls = max(calls, x.calls)
+			if x.edited < r.age {
+				span = f.edited
+			}
 		}
 	}
-	span = f.fresh
-	if edited {
-		span = f.edited
-	}
-	slow := /*K:touch*/ 3 + /*K:calls*/ 0*float64(min(calls, int( /*K:cmax*/ 20)))
-	return float64(touched) + float64(r.age-touched)/slow, span
+	return float64(touched) + float64(r.age-touched)/slower, span
 }
 
 // over reports whether a later call shows what this one shows, or what it shows is no longer so.
@@ -123,51 +144,57 @@ func (r *result) over(files map[string]*file, latest map[string]int) bool {
 	if r.call.kind != reads || len(r.call.paths) != 1 {
 		return false
 	}
-	f := files[nameOf(r.call.paths[0])]
+	f := files[exactly(r.call.paths[0])]
 	return f != nil && (f.read > r.at || f.anew < r.age)
 }
 
 func (c *call) key() string { return c.tool + "\x00" + string(c.args) }
 
+// exactly is by what a file is known to be the very same one.
+func exactly(p string) string { return "=" + path.Clean(p) }
+
 // nameOf is by what a file is known: its last two elements, because some name it from the root and some from where they are.
 func nameOf(p string) string {
 	dir, base := path.Split(strings.TrimSuffix(p, "/"))
-	if /*K:base*/ 0 > 0 {
-		return base
-	}
 	if dir = path.Base(dir); dir == "." || dir == "/" {
 		return base
 	}
 	return dir + "/" + base
 }
 
-// files are those that calls are about.
+// files are those that calls are about, by nameOf.
 func (t *talk) files(ages []int) map[string]*file {
 	files := make(map[string]*file)
+	of := func(name string) *file {
+		f := files[name]
+		if f == nil {
+			f = &file{edited: never, anew: never, read: -1}
+			files[name] = f
+		}
+		return f
+	}
 	for i := range t.in.Messages {
 		for _, id := range t.in.Messages[i].Calls {
 			c := t.call(id)
 			for _, p := range c.paths {
-				f := files[nameOf(p)]
-				if f == nil {
-					f = &file{edited: never, anew: never, read: -1}
-					files[nameOf(p)] = f
-				}
-				f.touched = ages[i]
-				f.calls++
-				switch c.kind {
-				case writes:
-					f.edited = ages[i]
-					if strings.Contains(strings.ToLower(c.tool), "write") || strings.Contains(strings.ToLower(c.tool), "create") {
-						f.anew = ages[i]
-					}
-				case reads:
-					if c.whole {
-						f.read = i + 1
-					}
-				}
+				of(nameOf(p)).note(c, i, ages[i])
+				of(exactly(p)).note(c, i, ages[i])
 			}
 		}
 	}
 	return files
+}
+
+// note takes down that a call in a message was about the file.
+func (f *file) note(c *call, at, age int) {
+	f.touched = age
+	switch {
+	case c.kind == writes:
+		f.edited = age
+		if tool := strings.ToLower(c.tool); strings.Contains(tool, "write") || strings.Contains(tool, "create") {
+			f.anew = age
+		}
+	case c.kind == reads && c.whole:
+		f.read = at + 1
+	}
 }
