@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ambit/entry"
 	"ambit/internal/conversation"
@@ -20,7 +21,8 @@ import (
 // ErrNoCheckpoint says that a session has no checkpoint, or that none can be made of it.
 var ErrNoCheckpoint = errors.New("no checkpoint")
 
-// Compacted is what was decided when somebody asked for a checkpoint.
+// Compacted is what was decided when somebody asked for a checkpoint. A request that does not fit may be made to fit by
+// placeholders alone; then there is none, and the decision's stage says so.
 type Compacted struct {
 	Ref        string // of the decision's entry
 	Turn       int    // number of the request whose conversation was looked at
@@ -34,8 +36,8 @@ type Compacted struct {
 // Of a session that was imported, for which nothing is sent, the decision is a record and has no edits. The
 // session must be locked by the recording's store. The key is that of refs with a suffix.
 //
-// The error is ErrEvidence for what was imported from an export and takes no entries, ErrNoCheckpoint where the
-// decision makes none, or one of View's or the journal's.
+// The error is ErrEvidence for what was imported from an export and takes no entries, ErrNoCheckpoint with the sizes where
+// nothing is gained, or one of View's or the journal's.
 func (r *Recording) Compact(ctx context.Context, key []byte) (Compacted, error) {
 	if err := r.ready(ctx); err != nil && (!errors.Is(err, ErrEvidence) || r.pool.Imported.Body == nil) {
 		return Compacted{}, err
@@ -49,17 +51,13 @@ func (r *Recording) Compact(ctx context.Context, key []byte) (Compacted, error) 
 	if err != nil {
 		return c, err
 	}
-	d := selection.Decide(in)
+	sends := s.exact && r.pool.Imported == nil
+	d := onDemand(in, sends)
 	d.Thread, d.N = s.thread, 0
 	c.Decision, c.Checkpoint = d.Decision, d.Checkpoint
-	if d.Checkpoint == "" {
-		why := d.Why
-		if why == "" || d.Stage != entry.StageNone {
-			why = "nothing in it is old enough to be replaced by one"
-		}
-		return c, sayf(ErrNoCheckpoint, "no checkpoint is made of request %d: %s", c.Turn, why)
+	if why := ungained(&in, &d, sends); why != "" {
+		return c, sayf(ErrNoCheckpoint, "no checkpoint is made of request %d: of its ~%d tokens %s", c.Turn, d.Before, why)
 	}
-	sends := s.exact && r.pool.Imported == nil
 	facts, err := r.decided(ctx, &d, sends)
 	if err != nil {
 		return c, err
@@ -69,6 +67,39 @@ func (r *Recording) Compact(ctx context.Context, key []byte) (Compacted, error) 
 	}
 	c.Decision, c.Ref = d.Decision, (r.pool.Seq + 1).Ref()
 	return c, r.add(ctx, facts...)
+}
+
+// onDemand decides on a checkpoint that a person asks for. What does not fit is made to fit by the least that does it, and
+// that may be no checkpoint; then one that does it too is taken. Where nothing is sent, nothing has to fit.
+func onDemand(in selection.Input, sends bool) selection.Decision {
+	d := selection.Decide(in)
+	if d.Checkpoint != "" || in.Model.Window <= 0 {
+		return d
+	}
+	in.Model.Window = 0
+	if other := selection.Decide(in); other.Checkpoint != "" && (!sends || other.After <= d.Usable) {
+		other.Usable = d.Usable
+		return other
+	}
+	return d
+}
+
+// ungained says why a decision changes nothing; empty where it does.
+func ungained(in *selection.Input, d *selection.Decision, sends bool) string {
+	messages := d.Before - in.Head
+	switch {
+	case d.Checkpoint != "" || sends && d.Stage != entry.StageNone:
+		return ""
+	case d.Stage != entry.StageNone:
+		return fmt.Sprintf("only results could be left out, ~%d, and nothing is sent for this session, so that nothing is gained", d.Before-d.After)
+	case in.Contract.Complete:
+		return "none can be replaced: its provider has to get the whole conversation"
+	case len(d.Uncut) > 0:
+		return "none can be replaced: " + strings.Join(d.Uncut, "; ")
+	case messages < in.Head:
+		return fmt.Sprintf("~%d are tools and system text, which stay, and ~%d messages, which a checkpoint does not make fewer, so that nothing is gained", in.Head, messages)
+	}
+	return fmt.Sprintf("~%d are messages, which a checkpoint beside the newest of them does not make fewer, so that nothing is gained", messages)
 }
 
 // decided puts the bodies of a decision, and returns its entries: itself, and its edits where they are of messages that are
@@ -217,7 +248,8 @@ func (s *sight) standing(ctx context.Context, to *thread.Edits) error {
 }
 
 // told takes the messages from what a recording tells of the conversation: those that the request held, and its answer.
-// They are known by their places in it, as what was sent is not there to be known by.
+// They are known by their places in it, as what was sent is not there to be known by. No provider's contract counts: of
+// these nothing is sent.
 func (s *sight) told(ctx context.Context, key []byte, in *selection.Input) error {
 	for _, c := range s.r.Conversations(ctx) {
 		i := slices.IndexFunc(c.Turns, func(t conversation.Turn) bool { return t.N == s.x.Request.N })
@@ -226,29 +258,72 @@ func (s *sight) told(ctx context.Context, key []byte, in *selection.Input) error
 		}
 		t := &c.Turns[i]
 		held := slices.Clone(t.Held)
-		if t.Answer >= 0 {
+		if t.Answer >= 0 && len(c.Messages[t.Answer].Unit.Calls()) == 0 { // a call that nothing was given back to is under way
 			held = append(held, t.Answer)
 		}
-		for _, at := range held {
+		units := oneByOne(c, held)
+		for i, at := range held {
 			msg := &c.Messages[at]
 			m := selection.Message{Hash: sha256.Sum256([]byte("message " + strconv.Itoa(at))), Seq: entry.ParseRef(msg.Ref), Summary: msg.Summary}
 			if m.Seq != 0 {
 				m.Ref = s.r.Handle(key, m.Seq)
 			}
-			in.Messages = append(in.Messages, s.weighed(m, &msg.Unit))
+			in.Messages = append(in.Messages, s.weighed(m, &units[i]))
 		}
+		paired(in.Messages)
 		in.Unit = func(i int) unit.Unit {
-			u := c.Messages[held[i]].Unit
+			u := units[i]
 			u.Ref = in.Messages[i].Ref
 			return u
 		}
 		in.Head = s.beside(c)
-		if t.Type != "" {
-			in.Contract = Family(t.Provider, "", "").Contract(provider.Request{Type: t.Type, Model: t.Model})
-		}
 		return nil
 	}
 	return sayf(ErrNotRecorded, "nothing is known of what request %d held", s.x.Request.N)
+}
+
+// oneByOne are messages of a conversation, in which no id names two calls: where a recording has hidden ids behind one word, the next
+// call and the next result of it are the next pair.
+func oneByOne(c *conversation.Conversation, held []int) []unit.Unit {
+	units := make([]unit.Unit, len(held))
+	seen := make(map[unit.PartKind]map[string]int)
+	for i, at := range held {
+		units[i] = c.Messages[at].Unit
+		units[i].Parts = slices.Clone(units[i].Parts)
+		for j := range units[i].Parts {
+			p := &units[i].Parts[j]
+			if p.Kind != unit.Call && p.Kind != unit.Result {
+				continue
+			}
+			if seen[p.Kind] == nil {
+				seen[p.Kind] = make(map[string]int)
+			}
+			id := p.ID
+			if n := seen[p.Kind][id]; n > 0 {
+				p.ID = id + "#" + strconv.Itoa(n+1)
+			}
+			seen[p.Kind][id]++
+		}
+	}
+	return units
+}
+
+// paired leaves to messages only calls that have results and results that have calls: a recording may lack either.
+func paired(messages []selection.Message) {
+	called, given := make(map[string]bool), make(map[string]bool)
+	for i := range messages {
+		for _, id := range messages[i].Calls {
+			called[id] = true
+		}
+		for _, id := range messages[i].Results {
+			given[id] = called[id]
+		}
+	}
+	for i := range messages {
+		m := &messages[i]
+		m.Calls = slices.DeleteFunc(m.Calls, func(id string) bool { return !given[id] })
+		m.Results = slices.DeleteFunc(m.Results, func(id string) bool { return !given[id] })
+	}
 }
 
 // weighed completes a message by what it says.

@@ -15,13 +15,16 @@ import (
 
 // history records a request of Anthropic's that holds a whole conversation: so many calls of a tool, with short
 // results, of which no single one is worth replacing.
-func (s *shelf) history(calls int) {
+func (s *shelf) history(calls int) { s.called(calls, "") }
+
+// called records a request that holds so many calls of a tool, each of whose results ends with a text.
+func (s *shelf) called(calls int, end string) {
 	s.t.Helper()
 	messages := []string{`{"role":"user","content":"Fix the build in /srv/app."}`}
 	for i := range calls {
 		messages = append(messages,
 			fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":%q},{"type":"tool_use","id":"toolu_%016d","name":"Bash","input":{"command":"go build /srv/app/part/%d"}}]}`, strings.Repeat("I look further. ", 40), i, i),
-			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%016d","content":%q}]}`, i, fmt.Sprintf("file-%d.go", i)))
+			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%016d","content":%q}]}`, i, fmt.Sprintf("file-%d.go", i)+end))
 	}
 	messages = append(messages, `{"role":"assistant","content":"Done."}`, `{"role":"user","content":"And now?"}`)
 	body := []byte(`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[` + strings.Join(messages, ",") + `]}`)
@@ -96,7 +99,7 @@ func TestCompactRefused(t *testing.T) {
 	}
 	s.request(entry.Root, 0, `{"role":"user","content":"one"}`)
 	before := s.append(&entry.Gap{Exchanges: 1})
-	if _, err := s.open().Compact(ctx, key); !errors.Is(err, ambit.ErrNoCheckpoint) {
+	if _, err := s.open().Compact(ctx, key); !errors.Is(err, ambit.ErrNoCheckpoint) || !strings.Contains(err.Error(), " tokens ") || !strings.HasSuffix(err.Error(), "so that nothing is gained") {
 		t.Error(err)
 	}
 	for f, err := range s.store.Read(ctx, "s", before) {
@@ -105,6 +108,32 @@ func TestCompactRefused(t *testing.T) {
 	s.append(&entry.Imported{Format: ambit.FormatAmbit, SHA256: strings.Repeat("0", 64)})
 	if _, err := s.open().Compact(ctx, key); !errors.Is(err, ambit.ErrEvidence) {
 		t.Error(err)
+	}
+}
+
+// TestCompactTooLong: of what does not fit a checkpoint is made where one makes it fit, and otherwise whatever does is made
+// durable and told.
+func TestCompactTooLong(t *testing.T) {
+	for _, c := range []struct {
+		calls, bytes int
+		stage        entry.Stage
+	}{{60, 20_000, entry.StageCompact}, {1, 900_000, entry.StagePrune}} {
+		s := newShelf(t)
+		s.called(c.calls, strings.Repeat(" word", c.bytes/5))
+		got, err := s.open().Compact(t.Context(), key)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		d := &got.Decision
+		if d.Stage != c.stage || (got.Checkpoint == "") != (c.stage == entry.StagePrune) || got.Changes == 0 || d.After >= d.Before || d.After > d.Usable || d.Usable == 0 {
+			t.Errorf("%v: %+v, %d changes", c, d, got.Changes)
+		}
+		if !s.open().Edited() {
+			t.Errorf("%v: nothing is edited", c)
+		}
+		if report, err := s.store.Check(t.Context(), "s"); err != nil || !report.Sound() {
+			t.Errorf("%+v %v", report, err)
+		}
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 
 	"ambit/entry"
+	"ambit/internal/index"
 	"ambit/journal"
 )
 
@@ -23,6 +25,7 @@ const ClassFinding = "finding"
 // NoteText is something that is known, with its text. Nobody has verified it.
 type NoteText struct {
 	ID    string
+	Seq   entry.Seq // the entry that has it
 	Class string
 	Text  string
 	By    string   // ByUser or ByAgent
@@ -50,7 +53,7 @@ func (r *Recording) Notes(ctx context.Context) (notes []NoteText, err error) {
 		case readErr != nil:
 			err = errors.Join(err, fmt.Errorf("read note %s: %w", n.ID, readErr))
 		default:
-			notes = append(notes, NoteText{ID: n.ID, Class: n.Class, Text: string(text), By: n.By, Refs: n.Refs})
+			notes = append(notes, NoteText{ID: n.ID, Seq: n.Seq, Class: n.Class, Text: string(text), By: n.By, Refs: n.Refs})
 		}
 	}
 	return notes, err
@@ -85,5 +88,50 @@ func (r *Recording) Record(ctx context.Context, key []byte, f Finding) (NoteText
 	if err != nil {
 		return NoteText{}, err
 	}
+	next.Seq = r.pool.Seq + 1
 	return next, r.add(ctx, &entry.Note{ID: next.ID, Class: next.Class, By: next.By, Refs: next.Refs, Body: &body})
+}
+
+// besideField is where the text of a note or a pin stands, as Read names it.
+const besideField = "/text"
+
+// beside is the text of an entry that is a note or a pin, which stands beside the conversation; false where it is neither, or
+// a pin that was taken off.
+func (r *Recording) beside(ctx context.Context, seq entry.Seq) (t Text, is bool, err error) {
+	if seq == 0 || seq > r.pool.Seq || r.unit(seq) != nil {
+		return t, false, nil
+	}
+	for f, err := range r.store.Read(ctx, r.session, seq-1) {
+		if err != nil {
+			return t, false, nil // what is damaged is said of what is looked for there
+		}
+		var body *entry.Body
+		switch fact := f.Fact.(type) {
+		case *entry.Note:
+			body = fact.Body
+		case *entry.Pin:
+			body = fact.Body
+		}
+		if body == nil {
+			return t, false, nil
+		}
+		t = Text{Ref: seq.Ref(), Revision: f.Revision(), Field: besideField}
+		text, err := r.store.Body(ctx, r.session, *body)
+		r.purged = r.purged || errors.Is(err, journal.ErrPurged)
+		t.Text = string(text)
+		return t, true, err
+	}
+	return t, false, nil
+}
+
+// alone yields one text under the name by which it was asked for.
+func alone(t Text, err error, name string) index.Texts {
+	t.Ref = name
+	return func(from int) iter.Seq2[Text, error] {
+		return func(yield func(Text, error) bool) {
+			if from == 0 || err != nil {
+				yield(t, err)
+			}
+		}
+	}
 }

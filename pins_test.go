@@ -219,7 +219,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ambit.NoteText{ID: "n1", Class: "finding", Text: "verified: the port is 80", By: "agent", Refs: []string{said.Ref()}}
+	want := ambit.NoteText{ID: "n1", Seq: 6, Class: "finding", Text: "verified: the port is 80", By: "agent", Refs: []string{said.Ref()}}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Error(diff)
 	}

@@ -21,8 +21,12 @@ func (r *Recording) Whole(ctx context.Context, key []byte, q Reading) (string, e
 	if s.only, s.name = r.named(key, q.Ref), q.Ref; s.only == 0 {
 		return "", sayf(ErrNoRef, "session %s has no entry of the ref %q", r.session, q.Ref)
 	}
+	all := s.texts
+	if t, is, err := r.beside(ctx, s.only); is {
+		all = alone(t, err, q.Ref)
+	}
 	var texts []string
-	for t, err := range s.texts(0) {
+	for t, err := range all(0) {
 		switch {
 		case err != nil && (q.Field == "" || t.Field == "" || t.Field == q.Field):
 			if s.r.purged {

@@ -65,13 +65,16 @@ func (r *Recording) Search(ctx context.Context, key []byte, q Query) Recalled {
 }
 
 // Read returns text of one entry, in whole lines, or says why not. Of a request or a response it is the text that first
-// passed in it.
+// passed in it, of a note or a pin its own.
 func (r *Recording) Read(ctx context.Context, key []byte, q Reading) Recalled {
 	seq := r.named(key, q.Ref)
 	c := r.capture(ctx, key, q.Cursor, q.Branches, "read")
 	source := c.source
 	source.only, source.name = seq, q.Ref
 	c.Texts = source.texts
+	if t, is, err := r.beside(ctx, seq); is {
+		c.Texts = alone(t, err, q.Ref)
+	}
 	return c.Read(index.Selection{
 		Ref: q.Ref, Revision: q.Revision, Field: q.Field, StartLine: q.StartLine, EndLine: q.EndLine, Limits: q.Limits, Cursor: q.Cursor,
 	})

@@ -141,6 +141,7 @@ func playUnder(t *testing.T, rt *rapid.T, d *dialect) {
 	})
 	k := &strictKeeper{next: up}
 	g := newRig(quietT{t, rt}, k.ServeHTTP, func(o *Options) { o.Policy = "full" })
+	defer g.upstream.Close()
 	defer g.stop()
 	p := &player{t: rt, d: d, g: g, think: rapid.Bool().Draw(rt, "thinking")}
 	p.talk = []string{d.says("do all the steps, and never touch the vendored code")}

@@ -41,7 +41,7 @@ func editedHome(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	var bodies []entry.Body
-	for _, text := range []string{whole, sent, string(changes)} {
+	for _, text := range []string{whole, sent, string(changes), "it leaks"} {
 		b, err := d.Put(ctx, name, []byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,8 @@ func editedHome(t *testing.T, dir string) {
 			Spent: 1.25, Slack: 0.05,
 		},
 		&entry.Edit{N: 1, Thread: "t1", Changes: 2, Body: &bodies[2]},
-		&entry.Sent{N: 1, Attempt: 1, Edited: 1, Held: []string{"p1"}, Missing: []string{"p2: no room"}, Body: &bodies[1]})
+		&entry.Sent{N: 1, Attempt: 1, Edited: 1, Held: []string{"p1"}, Missing: []string{"p2: no room"}, Body: &bodies[1]},
+		&entry.Note{ID: "n1", Class: ambit.ClassFinding, By: ambit.ByAgent, Refs: []string{"e4"}, Body: &bodies[3]})
 	if err := errors.Join(err, unlock()); err != nil {
 		t.Fatal(err)
 	}

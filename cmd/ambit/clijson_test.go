@@ -123,6 +123,7 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"pin", "f-fork", "e4", "--json"}},
 		{0, []string{"pin", "f-fork", "--json"}},
 		{0, []string{"pin", "f-fork", "--text", "x", "--json"}},
+		{0, []string{"unpin", "f-fork", "p2", "--json"}},
 		{0, []string{"unpin", "f-fork", "p1", "--json"}},
 		{0, []string{"compact", long, "--json"}},
 		{0, []string{"export", "a-full"}},

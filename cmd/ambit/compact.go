@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
+	"ambit"
+	"ambit/entry"
 	"ambit/server"
 
 	"github.com/spf13/cobra"
@@ -23,7 +27,8 @@ func newCompact(e *env) *cobra.Command {
 		Long: "Make a checkpoint of a session's main thread now: a page that says, from what was recorded and without asking a model, what\n" +
 			"is wanted, done and known. In a session that passes through ambit up it stands in the place of what is old from the next\n" +
 			"request on; of one that was imported it is a record. What it stands for stays recorded, and recall reads it.\n" +
-			"ambit view SESSION --checkpoint prints it.\n\n" + sessionHelp,
+			"ambit view SESSION --checkpoint prints it. Where placeholders for old results are all that helps, it puts these; where nothing\n" +
+			"would be gained, it changes nothing and says so.\n\n" + sessionHelp,
 		Args: oneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			answer, err := e.compact(c.Context(), args[0])
@@ -33,8 +38,7 @@ func newCompact(e *env) *cobra.Command {
 			if asJSON {
 				return e.printJSON(answer)
 			}
-			fmt.Fprintf(e.out, "%s: a checkpoint of %s, request #%d: ~%s tokens to ~%s, %s bytes; %s view %s --checkpoint prints it\n", answer.Decision, answer.Thread, answer.Turn,
-				count(answer.EstBefore), count(answer.EstAfter), count(answer.Checkpoint), e.self(), answer.Session)
+			fmt.Fprintln(e.out, e.compactedLine(&answer))
 			if answer.Why != "" {
 				e.say("%s", answer.Why)
 			}
@@ -53,7 +57,25 @@ func (e *env) compact(ctx context.Context, arg string) (compacted, error) {
 	d.Close()
 	done, err := e.act(ctx, name, server.ActCompact, server.Ask{})
 	if err != nil {
-		return compacted{}, err
+		return compacted{}, e.ungainedHint(name, err)
 	}
 	return compacted{name, *done.Compact}, nil
+}
+
+// ungainedHint adds where to look why no checkpoint is made, here or by the ambit up that holds the session.
+func (e *env) ungainedHint(session string, err error) error {
+	var there *refusedThere
+	if errors.Is(err, ambit.ErrNoCheckpoint) || errors.As(err, &there) && strings.HasPrefix(there.Error(), "no checkpoint is made") {
+		return &hintError{err, e.self() + " context " + session + " says what takes them"}
+	}
+	return err
+}
+
+// compactedLine says what was decided, and where to read it.
+func (e *env) compactedLine(c *compacted) string {
+	what, more := entry.Stage(c.Stage).Event()+", and no checkpoint", e.self()+" log "+c.Session+" --entries shows it"
+	if c.Checkpoint > 0 {
+		what, more = "a checkpoint, "+count(c.Checkpoint)+" bytes", e.self()+" view "+c.Session+" --checkpoint prints it"
+	}
+	return fmt.Sprintf("%s: %s of %s, request #%d: ~%s tokens to ~%s; %s", c.Decision, what, c.Thread, c.Turn, count(c.EstBefore), count(c.EstAfter), more)
 }

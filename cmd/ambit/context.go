@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ambit"
+	"ambit/server"
 
 	"github.com/spf13/cobra"
 )
@@ -52,17 +54,54 @@ func (g *gauging) show(ctx context.Context, rec *ambit.Recording) error {
 	if gauge.Purged {
 		g.say("session %s, or one that it goes on from, was purged: what was said in request %d is gone", gauge.Session, gauge.Turn)
 	}
+	notes, notesErr := rec.Notes(ctx) // those that can be read are listed all the same
 	if g.asJSON {
-		return g.printJSON(gauge)
+		shown := gaugeShown{Gauge: gauge, Notes: []server.Note{}}
+		for _, n := range notes {
+			shown.Notes = append(shown.Notes, server.NoteOf(n))
+		}
+		return errors.Join(g.printJSON(shown), notesErr)
 	}
 	g.put("%s", named(gauge.Session, gauge.Thread, gauge.Turn, gauge.Generation, gauge.Model))
 	for _, line := range gaugeLines(gauge) {
 		g.put("%s", line)
 	}
 	for _, line := range slices.Concat(pastLines(gauge), itemLines(gauge), decidedLines(gauge)) {
-		g.put("%s", line)
+		g.wrap("   ", line)
 	}
-	return nil
+	if len(notes) > 0 {
+		g.put(" findings: %s, unverified; read prints one by its ref", count(len(notes)))
+	}
+	for _, n := range notes {
+		g.put("  %-4s %-6s %s", n.ID, n.Seq.Ref(), strings.Join(strings.Fields(n.By+": "+n.Text), " "))
+	}
+	return notesErr
+}
+
+// gaugeShown is the answer of ambit context: the gauge, and what was found out in the session.
+type gaugeShown struct {
+	*ambit.Gauge
+	Notes []server.Note `json:"notes"`
+}
+
+// wrap prints a text whole, in lines that are no wider than a page where its words allow that; those behind the first stand
+// behind a lead.
+func (e *env) wrap(lead, text string) {
+	text = printable(strings.TrimRight(text, " "))
+	for runes := []rune(text); len(runes) > pageWidth; runes = []rune(text) {
+		at, begun := 0, false
+		for i, r := range runes {
+			if begun = begun || r != ' '; r == ' ' && begun && (i <= pageWidth || at == 0) {
+				at = i
+			}
+		}
+		if at == 0 { // one long word
+			break
+		}
+		fmt.Fprintln(e.out, strings.TrimRight(string(runes[:at]), " "))
+		text = lead + strings.TrimLeft(string(runes[at:]), " ")
+	}
+	fmt.Fprintln(e.out, text)
 }
 
 // gaugeWidth is how wide the sections with their tokens are, in characters.
@@ -112,9 +151,6 @@ func pastLines(g *ambit.Gauge) (lines []string) {
 		var bounds []string
 		for i, b := range g.Boundaries {
 			bounds = append(bounds, fmt.Sprintf("%d from #%d (%s)", i+2, b.Turn, b.Reason))
-		}
-		if n := len(bounds) - 3; n > 0 {
-			bounds = append([]string{"…"}, bounds[n:]...)
 		}
 		lines = append(lines, " generations: "+strings.Join(bounds, ", "))
 	}

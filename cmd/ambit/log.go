@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func newLog(e *env) *cobra.Command {
 				if thread != "" && in != thread {
 					continue
 				}
-				if err := e.printEntry(f, in, asJSON); err != nil {
+				if err := e.printEntry(c.Context(), d, name, f, in, asJSON); err != nil {
 					return err
 				}
 			}
@@ -113,7 +114,7 @@ func (e *env) damaged(err error) error {
 	return &hintError{err, e.self() + " check says what is damaged; nothing was changed"}
 }
 
-func (e *env) printEntry(f journal.Frame, thread string, asJSON bool) error {
+func (e *env) printEntry(ctx context.Context, d *journal.Dir, name string, f journal.Frame, thread string, asJSON bool) error {
 	if asJSON {
 		line, err := logLine(f, thread)
 		if err != nil {
@@ -122,7 +123,7 @@ func (e *env) printEntry(f journal.Frame, thread string, asJSON bool) error {
 		_, err = fmt.Fprintf(e.out, "%s\n", line)
 		return err
 	}
-	_, err := fmt.Fprintf(e.out, "%-6s %s  %-9s %s\n", f.Seq.Ref(), f.Time.Local().Format(time.DateTime), f.Fact.Kind(), printable(gist(f.Fact)))
+	_, err := fmt.Fprintf(e.out, "%-6s %s  %-9s %s\n", f.Seq.Ref(), f.Time.Local().Format(time.DateTime), f.Fact.Kind(), printable(gist(f.Fact)+besideText(ctx, d, name, f.Fact)))
 	return err
 }
 

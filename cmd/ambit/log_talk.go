@@ -27,10 +27,11 @@ type talk struct {
 	full              bool
 	requests, answers map[int]bool // that were left behind
 	units             map[int][]*pool.Unit
-	unread            error            // why a text cannot be read, of the first
-	purged            bool             // some text was
-	unanswered        map[string]bool  // calls
-	pruned            map[int][]string // by request
+	unread            error                    // why a text cannot be read, of the first
+	purged            bool                     // some text was
+	unanswered        map[string]bool          // calls
+	pruned            map[int][]string         // by request
+	own               map[int][]*pool.Decision // boundaries of Ambit's own, by request
 }
 
 // openTalk reads a session to be printed. What is damaged is read as far as it goes.
@@ -45,6 +46,7 @@ func (e *env) openTalk(ctx context.Context, d *journal.Dir, name string, full bo
 	}
 	t = &talk{env: e, rec: rec, pool: p, full: full, units: make(map[int][]*pool.Unit)}
 	t.requests, t.answers = p.Behind()
+	t.own = ownBoundaries(p)
 	t.pruned, t.unanswered = p.Pruned(), make(map[string]bool)
 	for _, ids := range p.Unanswered() {
 		for _, id := range ids {
@@ -80,6 +82,7 @@ func (e *env) printTalk(ctx context.Context, d *journal.Dir, name, thread string
 	}
 	if thread == "" {
 		t.printRest(ctx)
+		t.printBeside(ctx, d)
 	}
 	if damage == nil && thread != "" && !found {
 		return e.noThread(name, thread)
@@ -133,6 +136,11 @@ func (t *talk) printThread(ctx context.Context, of pool.Thread) {
 	for _, n := range of.Requests {
 		t.printExchange(ctx, t.pool.Exchange(n))
 	}
+	for _, d := range t.own[0] {
+		if d.Thread == of.Name {
+			t.line("    (from the next request on: %s)", boundaryText(d))
+		}
+	}
 }
 
 // heading is what a thread is, in a line.
@@ -177,6 +185,9 @@ func (t *talk) printExchange(ctx context.Context, x *pool.Exchange) {
 		head += "  (left behind)"
 	}
 	t.line("%s", head)
+	for _, d := range t.own[n] {
+		t.line("    (%s)", boundaryText(d))
+	}
 	if ids := t.pruned[n]; len(ids) > 0 {
 		t.line("    (from here on the client left out %s)", plural(len(ids), "result", "results"))
 	}

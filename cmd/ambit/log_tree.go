@@ -192,6 +192,11 @@ func (g *growth) threads(threads []pool.Thread) []twig {
 		for _, r := range g.stretches(of) {
 			w.on = append(w.on, g.stretch(r))
 		}
+		for _, d := range g.own[0] {
+			if d.Thread == of.Name {
+				w.on = append(w.on, twig{n: of.Requests[len(of.Requests)-1], text: "from the next request on: " + boundaryText(d)})
+			}
+		}
 		if of.How == entry.Side && len(of.Requests) == 1 && len(w.on) == 1 && len(w.on[0].on) == 0 { // clients have many: a line each
 			w = w.on[0]
 			w.text = of.Name + ", a side request" + about + ": " + w.text
@@ -323,6 +328,9 @@ func (g *growth) notes(requests []int) []twig {
 // note is what is to be said of a request besides what it asks.
 func (g *growth) note(n int) string {
 	var all []string
+	for _, d := range g.own[n] {
+		all = append(all, boundaryText(d))
+	}
 	if left := len(g.pruned[n]); left > 0 {
 		all = append(all, plural(left, "result", "results")+" left out from here on")
 	} else if g.relation(n).How == entry.ClientEdit {

@@ -26,7 +26,8 @@ func newPin(e *env) *cobra.Command {
 		Short: "Keep a text in every request of a session that Ambit edits; or show what is kept",
 		Long: "Keep a text in every main request of a session that Ambit edits: one that is given by --text, or what an entry says, by its\n" +
 			"REF, such as e12. Without either it shows the pins that hold. A pin has at most " + count(ambit.MaxPin) + " bytes, a session at most " + count(ambit.MaxPins) + ",\n" +
-			"and all together take at most a quarter of what a model can use of its window.\n\n" + sessionHelp,
+			"and all together take at most a quarter of what a model can use of its window. A pin stands from the next request on that the\n" +
+			"policy cut or full edits; under record nothing is edited, and no request holds it.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {
 				return misused("pin: takes a SESSION and perhaps a REF, not %s; --text takes a text", plural(len(args), "argument", "arguments"))
@@ -61,7 +62,8 @@ func newUnpin(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "unpin SESSION PIN",
 		Short: "Take a pin off, such as p1",
-		Long:  "Take a pin off, such as p1. What it kept stays in the requests that were sent, and is not kept in those that come.\n\n" + sessionHelp,
+		Long: "Take a pin off, such as p1. What it kept is not put into requests that do not hold it yet. Those that go on from one that holds\n" +
+			"it keep it until the next boundary, when something of what was sent goes otherwise: to take it out sooner would cost more.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return misused("unpin: takes a SESSION and one PIN, not %s", plural(len(args), "argument", "arguments"))
@@ -106,8 +108,10 @@ func (e *env) pin(ctx context.Context, arg, act string, a server.Ask, asJSON boo
 		return e.printJSON(answer)
 	case act == server.ActPin:
 		fmt.Fprintf(e.out, "%s holds in session %s: %s\n", answer.Pin.ID, name, pinLine(*answer.Pin))
+		e.say("it stands from the next request on that cut or full edits; under record nothing is edited")
 	case act == server.ActUnpin:
 		fmt.Fprintf(e.out, "%s is off: %s\n", answer.Pin.ID, pinLine(*answer.Pin))
+		e.say("a conversation that holds it already keeps it until its next boundary")
 	case len(pins) == 0:
 		e.say("session %s has no pins", name)
 	}

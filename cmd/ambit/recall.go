@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ambit"
+	"ambit/entry"
 	"ambit/internal/index"
 	"ambit/journal"
 
@@ -93,13 +94,17 @@ func newRead(e *env) *cobra.Command {
 	var q ambit.Reading
 	var lines, to string
 	c := &cobra.Command{
-		Use:   "read SESSION REF",
+		Use:   "read [SESSION] REF",
 		Short: "Print the text of an entry, exactly",
-		Long: "Print the text of an entry, exactly: of a message or an answer, or of all that first passed in a request or a\n" +
-			"response. A REF is what search and log show, such as e12. With --to it writes all of it into a new file, however long it is,\n" +
-			"for agents that only read files.\n\n" + sessionHelp,
+		Long: "Print the text of an entry, exactly: of a message or an answer, of a pin or a finding, or of all that first passed in a\n" +
+			"request or a response. A REF is what search and log show, such as e12. As a model is shown it, e12.k7q3abcd, it names its\n" +
+			"session by itself. With --to it writes all of it into a new file, however long it is, for agents that only read files.\n\n" + sessionHelp,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			switch {
+			case len(args) == 1 && suffixed(args[0]):
+			case len(args) == 1:
+				return misused("read: takes a SESSION and one REF, not 1 argument; a REF alone needs the suffix that a model is shown, such as e12.k7q3abcd")
+			case len(args) != 2:
 				return misused("read: takes a SESSION and one REF, not %s", plural(len(args), "argument", "arguments"))
 			}
 			return nil
@@ -112,14 +117,20 @@ func newRead(e *env) *cobra.Command {
 			if q.StartLine, q.EndLine, err = parseLines(lines); err != nil {
 				return err
 			}
-			q.Ref, q.Limits, q.Cursor = args[1], flags.limits, flags.cursor
+			q.Ref, q.Limits, q.Cursor = args[len(args)-1], flags.limits, flags.cursor
+			session := args[0]
+			if len(args) == 1 {
+				if session, err = e.sessionOf(c.Context(), q.Ref); err != nil {
+					return err
+				}
+			}
 			if c.Flags().Changed("to") {
 				if flags.asJSON || lines != "" || q.Cursor != "" || q.Limits != (ambit.Limits{}) {
 					return misused("--to writes the whole text: it goes with --field, --revision and --branches alone")
 				}
-				return e.readTo(c.Context(), args[0], q, to)
+				return e.readTo(c.Context(), session, q, to)
 			}
-			return e.recall(c.Context(), question{session: args[0], reading: &q, flags: &flags, ask: func(rec *ambit.Recording, key []byte) ambit.Recalled {
+			return e.recall(c.Context(), question{session: session, reading: &q, flags: &flags, ask: func(rec *ambit.Recording, key []byte) ambit.Recalled {
 				return rec.Read(c.Context(), key, q)
 			}})
 		},
@@ -159,7 +170,8 @@ type question struct {
 	reading *ambit.Reading // nil for a search
 	flags   *recallFlags
 	ask     func(*ambit.Recording, []byte) ambit.Recalled
-	purged  bool // some of what was looked for was
+	purged  bool       // some of what was looked for was
+	other   entry.Fact // what a ref names that has no text to be read; nil where that is nothing, or not known
 }
 
 // recall answers a question about one session and prints what comes of it. What a damaged session answers from before
@@ -216,6 +228,9 @@ func (e *env) ask(ctx context.Context, q *question) (a ambit.Recalled, err error
 	damage := err
 	a = q.ask(rec, key)
 	q.purged = rec.Purged()
+	if q.reading != nil && a.Reason == index.NotInCapture {
+		q.other = factAt(ctx, d, name, q.reading.Ref)
+	}
 	if ctx.Err() != nil {
 		return ambit.Recalled{}, ctx.Err()
 	}

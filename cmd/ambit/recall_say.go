@@ -148,6 +148,9 @@ func (e *env) unread(q question, r index.Reason) (why, hint string) {
 	case index.RequiresRef:
 		return "the REF is empty: name an entry, such as e12", entries
 	case index.NotInCapture:
+		if what, hint, is := e.textless(q.other, session, ref); is {
+			return what, hint
+		}
 		if q.reading.Branches == ambit.CurrentBranch {
 			entries += "; --branches all reads what was left behind by going back, too"
 			return fmt.Sprintf("no text of the current branch of session %q has the ref %q", q.session, ref), entries

@@ -33,6 +33,9 @@ func (e *env) readTo(ctx context.Context, arg string, q ambit.Reading, file stri
 	case err != nil && damage != nil:
 		return e.damaged(damage)
 	case errors.Is(err, ambit.ErrNoRef):
+		if what, hint, is := e.textless(factAt(ctx, d, name, q.Ref), name, q.Ref); is && q.Field == "" {
+			return &hintError{errors.New(what), hint}
+		}
 		return &hintError{err, e.self() + " log " + name + " shows the entries"}
 	case err != nil:
 		return e.damaged(err)

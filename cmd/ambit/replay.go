@@ -37,7 +37,7 @@ type replaying struct {
 func newReplay(e *env) *cobra.Command {
 	r := &replaying{env: e, dumped: make(map[string]bool)}
 	var names []string
-	for _, p := range replay.Comparison() {
+	for _, p := range replay.All() {
 		names = append(names, fmt.Sprintf("  %-16s%s", p.Name, p.Explain))
 	}
 	c := &cobra.Command{

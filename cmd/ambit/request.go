@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func newRequest(e *env) *cobra.Command {
 		Use:   "request SESSION [N]",
 		Short: "Print the exact bytes of request N, or of its response; or list all requests",
 		Long: "Print the exact bytes of request N as they were sent to the provider, or of its response; or list all requests.\n" +
-			"N is a number of the list, with or without a #. Where a policy edited the request, --client prints what the client sent;\n" +
+			"N is a number of the list, with or without a #; SENT of the list is the bytes that went where Ambit edited them. Where a policy edited the request, --client prints what the client sent;\n" +
 			"where it was sent more than once, --attempt chooses, and the last counts without it.\n\n" + sessionHelp,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 2 {
@@ -71,8 +72,13 @@ func newRequest(e *env) *cobra.Command {
 			if list && (w.response || w.client || w.attempt != 0) {
 				return misused("--response, --client and --attempt go with a request's number")
 			}
-			if w.client && (w.response || w.attempt != 0) || c.Flags().Changed("attempt") && w.attempt < 1 {
-				return misused("--client prints what the client sent, once; --attempt counts from 1")
+			switch tried := c.Flags().Changed("attempt"); {
+			case tried && w.attempt < 1:
+				return misused("--attempt counts from 1; %d is none", w.attempt)
+			case w.client && w.response:
+				return misused("--client prints what the client sent and --response what came of it; give one of them")
+			case w.client && tried:
+				return misused("--client prints what the client sent, once, and --attempt what was sent for it; give one of them")
 			}
 			if (w.client || w.attempt != 0) && asJSON {
 				return misused("--client and --attempt print bytes; --json alone says what is known of each attempt")
@@ -229,14 +235,29 @@ func (e *env) printRequests(p *pool.Pool, asJSON bool) error {
 	if asJSON {
 		return e.printJSON(map[string][]requestRow{"requests": rows})
 	}
-	t := e.table(">N", "TIME", "THREAD", "RELATION", "KIND", "MODEL", ">BYTES", ">STATUS", "END", ">RESPONSE", ">IN", ">READ", ">WRITTEN", ">OUT")
+	edited := slices.ContainsFunc(rows, func(r requestRow) bool { return r.sentText() != "" })
+	heads := []string{">N", "TIME", "THREAD", "RELATION", "KIND", "MODEL", ">BYTES", ">SENT", ">STATUS", "END", ">RESPONSE", ">IN", ">READ", ">WRITTEN", ">OUT"}
+	t := e.table(without(heads, edited)...)
 	for _, r := range rows {
 		in, read, written, out := tokens(r.Usage)
-		t.row(strconv.Itoa(r.N), r.Time.Local().Format(time.TimeOnly), r.Thread, follows(r.Relation, r.Parent, r.Owner), r.Kind, r.Model, count(r.BodyBytes), status(r.Status), string(r.End),
-			count(r.ResponseBytes), in, read, written, out)
+		t.row(without([]string{
+			strconv.Itoa(r.N), r.Time.Local().Format(time.TimeOnly), r.Thread, follows(r.Relation, r.Parent, r.Owner), r.Kind, r.Model, count(r.BodyBytes), r.sentText(), status(r.Status), string(r.End),
+			count(r.ResponseBytes), in, read, written, out,
+		}, edited)...)
 	}
 	t.flush()
 	return nil
+}
+
+// sentAt is the column of what was sent, which is there only where something was edited.
+const sentAt = 7
+
+// without leaves out the column of what was sent, unless it is wanted.
+func without(cells []string, wanted bool) []string {
+	if wanted {
+		return cells
+	}
+	return slices.Delete(cells, sentAt, sentAt+1)
 }
 
 // follows says how a request stands to others.

@@ -82,3 +82,17 @@ func (e *env) printSent(ctx context.Context, d *journal.Dir, name string, n int,
 	_, err = e.out.Write(bytes)
 	return err
 }
+
+// sentText is the size of what went to the provider where that is not what the client sent, with the number of attempts where
+// there are several; empty where it went as it came, once.
+func (r *requestRow) sentText() string {
+	n := len(r.Sent)
+	if n == 0 || n == 1 && r.Sent[0].Edited == 0 {
+		return ""
+	}
+	text := count(r.Sent[n-1].BodyBytes)
+	if n > 1 {
+		text += fmt.Sprintf(" (%d×)", n)
+	}
+	return text
+}

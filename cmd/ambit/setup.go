@@ -22,6 +22,7 @@ type setup struct {
 	Command   string            `json:"command"`
 	Upstreams []string          `json:"upstreams"`
 	Notes     []string          `json:"notes"`
+	MCP       []string          `json:"mcp"` // lines by which the client's model gets the tools of ambit mcp
 }
 
 // setupFlags are the settings of ambit setup.
@@ -127,7 +128,7 @@ func (e *env) setup(name string, f setupFlags) (setup, error) {
 		url += "/s/" + escapeTag(f.tag)
 	}
 	s := c.through(w, url)
-	s.Addr = addr
+	s.Addr, s.MCP = addr, c.tools(addr, token)
 	if token {
 		s.Notes = append(s.Notes, tokenHere+" stands for the token that this Ambit wants, percent-encoded where a URL wants it; in a file write it out.")
 	}

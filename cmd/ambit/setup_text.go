@@ -52,6 +52,10 @@ func (s setup) text() string {
 	for _, n := range s.Notes {
 		b.WriteString("# " + n + "\n")
 	}
+	b.WriteString("\n# For its model to recall what was shortened or left out, over MCP:\n")
+	for _, line := range s.MCP {
+		b.WriteString("#   " + line + "\n")
+	}
 	return b.String()
 }
 

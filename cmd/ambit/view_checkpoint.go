@@ -20,8 +20,14 @@ type shownCheckpoint struct {
 // showCheckpoint prints the newest checkpoint.
 func (v *viewing) showCheckpoint(ctx context.Context, rec *ambit.Recording) error {
 	d, ref, text, err := rec.Checkpoint(ctx, v.thread)
+	if errors.Is(err, ambit.ErrNoCheckpoint) && v.thread != "" {
+		if _, none := rec.Gauge(ctx, v.thread, 0); errors.Is(none, ambit.ErrNoThread) {
+			return none
+		}
+		return fmt.Errorf("%w in the thread %s", err, v.thread)
+	}
 	if errors.Is(err, ambit.ErrNoCheckpoint) {
-		return &hintError{err, v.self() + " compact " + rec.Session() + " makes one"}
+		return &hintError{err, v.self() + " compact " + rec.Session() + " makes one, where that gains anything"}
 	}
 	if err != nil {
 		return err

@@ -259,15 +259,43 @@ func TestExtractOfNothing(t *testing.T) {
 	}
 }
 
-// TestBrought: what a client wrote in the user's place is no request, and only its strict rules count.
+// TestBrought: what a client wrote in the user's place is no request, and no rule in it is the user's.
 func TestBrought(t *testing.T) {
+	for _, text := range []string{
+		"# AGENTS.md instructions for /w\n\nNever push to main.\nThe site uses two servers.",
+		"Base directory for this skill: /w/.skills/git\n\n# Git\n\nYou must never rewrite history.",
+		"<user_instructions>\nAlways run the tests.\n</user_instructions>",
+		"This session is being continued from a previous conversation that ran out of context.\nYou must not push.",
+		"Stop hook feedback:\nYou must run the linter.",
+		"Tool loaded.", "\nTool loaded.\n", "Continue from where you left off.",
+		"<turn_aborted>\nNever retry without looking.\n</turn_aborted>",
+	} {
+		var s session
+		s.user(text)
+		s.user("/model")
+		s.user("Mend it. Use tabs.")
+		c := excerpt.Extract(s.steps, excerpt.Options{})
+		if c.Objective != "Mend it. Use tabs." || len(c.Decisions) > 0 {
+			t.Errorf("%q: %q %q", text, c.Objective, c.Decisions)
+		}
+	}
+	if own := excerpt.Own("Tool loaded.\nNow go on."); own == "" {
+		t.Error("what a person says beside it is gone")
+	}
+}
+
+// TestOnlySummary: where no request is left but a client's own summary, the objective says whose it is, and has its beginning.
+func TestOnlySummary(t *testing.T) {
 	var s session
-	s.user("# AGENTS.md instructions for /w\n\nNever push to main.\nThe site uses two servers.")
-	s.user("/model")
-	s.user("Mend it. Use tabs.")
+	s.user("This session is being continued from a previous conversation.\n" + strings.Repeat("The user wants the roof mended. ", 400))
 	c := excerpt.Extract(s.steps, excerpt.Options{})
-	if c.Objective != "Mend it. Use tabs." || !slices.Equal(c.Decisions, []string{"User: Never push to main."}) {
-		t.Errorf("%q %q", c.Objective, c.Decisions)
+	if !strings.Contains(c.Objective, "is not among the steps") || !strings.Contains(c.Objective, "The client's own summary") || !strings.Contains(c.Objective, "roof") || len(c.Objective) > 500 {
+		t.Errorf("%q", c.Objective)
+	}
+	var none session
+	none.user("# AGENTS.md instructions for /w\n\nNever push.")
+	if c := excerpt.Extract(none.steps, excerpt.Options{}); c.Objective != "The user's request is not among the steps of this record." {
+		t.Errorf("%q", c.Objective)
 	}
 }
 

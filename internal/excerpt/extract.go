@@ -78,7 +78,7 @@ type said struct{ ref, text string }
 type extraction struct {
 	*trail
 	users       []said   // requests of the user, without what clients put around them
-	carried     []said   // what clients wrote in the user's place: summaries, instruction files, skills
+	summary     said     // the newest that the client made itself of what was said before
 	assistant   []said   // what the assistant said
 	constraints []string // of all requests, each once
 }
@@ -110,14 +110,14 @@ func (e *extraction) asked(s Step) {
 		if text = Own(text); strings.TrimSpace(text) == "" {
 			continue
 		}
-		found := Constraints(text)
 		if Brought(text) {
-			found = slices.DeleteFunc(found, func(s string) bool { return !strict(s) })
-			e.carried = append(e.carried, said{s.Ref, tidy(text)})
-		} else {
-			request.text += "\n\n" + text
+			if summarized(bare(text)) {
+				e.summary = said{s.Ref, tidy(text)}
+			}
+			continue
 		}
-		e.constraints = append(e.constraints, found...)
+		request.text += "\n\n" + text
+		e.constraints = append(e.constraints, Constraints(text)...)
 	}
 	if request.text = tidy(request.text); request.text != "" {
 		e.users = append(e.users, request)
@@ -206,10 +206,11 @@ func clipCharacters(s string, limit int) string {
 func (e *extraction) objective(o Options) string {
 	users := e.users
 	if len(users) == 0 {
-		users = e.carried
-	}
-	if len(users) == 0 {
-		return "The user's request is not among the steps of this record."
+		text := "The user's request is not among the steps of this record."
+		if e.summary.text != "" {
+			text += " The client's own summary" + in(e.summary.ref) + " begins:\n" + clipCharacters(e.summary.text, o.MaxEntry)
+		}
+		return text
 	}
 	first, last := users[0], users[len(users)-1]
 	for _, u := range users {

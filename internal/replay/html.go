@@ -241,7 +241,7 @@ func (r *Report) policy(i int) *Policy {
 	if i < len(r.courses) && len(r.courses[i]) > 0 {
 		return &r.courses[i][0].p
 	}
-	for _, p := range Comparison() {
+	for _, p := range All() {
 		if p.Name == r.Policies[i].Policy {
 			return &p
 		}

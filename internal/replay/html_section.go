@@ -53,7 +53,7 @@ func (r *Report) notes() (list []string) {
 
 // sized says which size a budget gave a policy; empty where it has its own.
 func (p *Policy) sized() string {
-	for _, q := range Comparison() {
+	for _, q := range All() {
 		if q.Name == p.Name && (q.Window != p.Window || q.Trigger != p.Trigger) {
 			if p.Window > 0 {
 				return fmt.Sprintf("The budget gives %s %s tokens.", p.Name, whole(float64(p.Window)))

@@ -55,8 +55,8 @@ func Comparison() []Policy {
 // Own are Ambit's own policies.
 func Own() []Policy {
 	return []Policy{
-		{Name: "ambit:cut", Own: selection.Cut, Slack: 0.03, Explain: "giant results cut before they are sent, old ones as placeholders where that pays", Source: "what ambit up --policy cut does"},
-		{Name: "ambit:full", Own: selection.Full, Slack: 0.03, Explain: "and a checkpoint in place of what is old", Source: "what ambit up --policy full does"},
+		{Name: "ambit:cut", Own: selection.Cut, Explain: "giant results cut before they are sent, old ones as placeholders where that pays", Source: "what ambit up --policy cut does"},
+		{Name: "ambit:full", Own: selection.Full, Explain: "and a checkpoint in place of what is old", Source: "what ambit up --policy full does"},
 	}
 }
 
@@ -69,13 +69,15 @@ func policyNames(list []Policy) string {
 	return strings.Join(names, ", ")
 }
 
+// All are the policies that Ambit's own are compared with, and these behind them.
+func All() []Policy { return append(Comparison(), Own()...) }
+
 // Choose finds policies by their names; none chooses all. The error names what is not known, and what is.
 func Choose(names []string) ([]Policy, error) {
-	all := Comparison()
+	all := All()
 	if len(names) == 0 {
 		return all, nil
 	}
-	all = append(all, Own()...)
 	var chosen []Policy
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(p Policy) bool { return p.Name == name })

@@ -9,7 +9,7 @@ import (
 )
 
 // TestPolicies shows what each policy sends of a conversation, a request a line: U for the person, A for an answer, R for
-// a result, r for a placeholder in its place, . for what was left out. Behind it are the tokens of the request and which
+// a result, r for a placeholder or an excerpt in its place, . for what was left out. Behind it are the tokens of the request and which
 // part of them the simulated cache had.
 //
 // covers: I-08 part
@@ -52,10 +52,10 @@ func letter(s *sizing, m int, sh *shape) string {
 		return "A"
 	case u.Role == unit.User:
 		return "U"
-	case sh == s.shapes.short[m]:
-		return "r"
+	case sh == s.shapes.full(m):
+		return "R"
 	}
-	return "R"
+	return "r"
 }
 
 // policyOf reads a policy with other sizes, such as mask_last_n KeepLast=2.
@@ -88,7 +88,7 @@ func policyOf(t *testing.T, text string) Policy {
 
 // TestChoose finds policies by name and says which there are.
 func TestChoose(t *testing.T) {
-	if list, err := Choose(nil); err != nil || len(list) != 6 {
+	if list, err := Choose(nil); err != nil || len(list) != 8 {
 		t.Error(list, err)
 	}
 	list, err := Choose([]string{"mask_last_n", "append_only"})

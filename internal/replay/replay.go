@@ -12,7 +12,7 @@ import (
 	"ambit/internal/pricing"
 )
 
-// Options say what is replayed. The zero value takes all comparison policies, with each request's own prices.
+// Options say what is replayed. The zero value takes all policies, with each request's own prices.
 type Options struct {
 	Policies []Policy
 	Budget   Budget
@@ -85,7 +85,7 @@ type Sums struct {
 // Run replays a file.
 func Run(f File, o Options) *Report {
 	if len(o.Policies) == 0 {
-		o.Policies = Comparison()
+		o.Policies = All()
 	}
 	r := &Report{Path: f.Path, Format: f.Format, Limited: []string{}, Lacks: append([]string{}, f.Lacks...)}
 	for i, c := range f.Conversations {

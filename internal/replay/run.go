@@ -94,10 +94,8 @@ func run(s *sizing, p Policy, needed [][]Need, account []float64, keep bool) cou
 			continue
 		}
 		model := s.model(t.Model, at)
-		if account != nil && i > 0 {
-			ch.spent.Append(account[i] - account[i-1])
-		} else if account != nil && ch.sel != nil {
-			ch.spent.Append(account[0])
+		if account != nil {
+			ch.spent.Append(account[i] - ch.spent.Account)
 		}
 		ch.next(i, at, s.cold(last, model, at), model)
 		step := s.step(ch, i, at, model, last)

@@ -27,7 +27,7 @@ type spans struct{ fresh, edited, writes, looks, runs, visits, other float64 }
 // last named, whether it was edited or not; of what commands print within few; of what was found within some more, and that
 // is small. Tuned on every other one of 28 recordings of 100,000 tokens and more.
 func learned() spans {
-	return spans{fresh: 28, edited: 28, writes: 8, looks: 20, runs: 6, visits: 8, other: 8}
+	return spans{fresh: 28, edited: 28, writes: 8, looks: 12, runs: 3, visits: 8, other: 8}
 }
 
 // slower is how much slower what was read ages as long as calls name its file.
@@ -122,10 +122,13 @@ func (t *talk) room() float64 {
 const crowded = 90_000
 
 // read is how old the text of files is, and for how long it is likely to be needed: it ages slower while calls name one of
-// them.
+// them, or what belongs to one of them, as a test does to what it tests.
 func (f *spans) read(r *result, files map[string]*file) (age, span float64) {
 	touched, span := r.age, f.fresh
 	for _, p := range r.call.paths {
+		if x := files[subjectOf(p)]; x != nil {
+			touched = min(touched, x.touched)
+		}
 		if x := files[nameOf(p)]; x != nil {
 			touched = min(touched, x.touched)
 			if x.edited < r.age {
@@ -149,6 +152,18 @@ func (r *result) over(files map[string]*file, latest map[string]int) bool {
 }
 
 func (c *call) key() string { return c.tool + "\x00" + string(c.args) }
+
+// subjectOf is what a file is about by its name, without marks of tests and kinds; empty where that tells little.
+func subjectOf(p string) string {
+	base, _, _ := strings.Cut(path.Base(p), ".")
+	if base = strings.TrimSuffix(strings.TrimPrefix(base, "test_"), "_test"); len(base) < telling {
+		return ""
+	}
+	return "\x00" + base
+}
+
+// telling is from how many bytes on a name is hardly one that every folder has, such as index.
+const telling = 8
 
 // exactly is by what a file is known to be the very same one.
 func exactly(p string) string { return "=" + path.Clean(p) }
@@ -179,6 +194,9 @@ func (t *talk) files(ages []int) map[string]*file {
 			for _, p := range c.paths {
 				of(nameOf(p)).note(c, i, ages[i])
 				of(exactly(p)).note(c, i, ages[i])
+				if s := subjectOf(p); s != "" {
+					of(s).touched = ages[i]
+				}
 			}
 		}
 	}
