@@ -73,7 +73,7 @@ func TestExtract(t *testing.T) {
 
 // TestVerifyMends: a report that says nothing is found out, and what it lost is put back.
 // covers: P-08 part
-// covers: X-05 part
+//
 // covers: N-08 part
 func TestVerifyMends(t *testing.T) {
 	s := login()

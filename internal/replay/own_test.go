@@ -25,7 +25,7 @@ func TestRecountOwn(t *testing.T) {
 
 // TestOwnBars replays every recording of 100,000 tokens and more and looks at what came of them together: what ambit:full costs
 // against append-only, what of the evidence it shows, that it costs no session more, and that it loses no pin.
-// covers: N-04 part
+// covers: N-04
 // covers: N-09 part
 // covers: X-10 part
 // covers: X-11 part

@@ -84,7 +84,7 @@ func TestPrune(t *testing.T) {
 }
 
 // What can be pruned so that it pays is pruned; only then is anything left out.
-// covers: X-01 part
+//
 // covers: X-03 part
 func TestCompact(t *testing.T) {
 	c := newClient(t, selection.Full)
@@ -129,7 +129,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// covers: X-11 part
+//
 // covers: N-04 part
 func TestBank(t *testing.T) {
 	c := newClient(t, selection.Cut)

@@ -115,7 +115,7 @@ func (f *fuzzed) compaction() {
 // same when it is made again, and between boundaries what is sent begins with what was sent before.
 //
 // covers: X-01 part
-// covers: V-08 part
+// covers: V-08
 // covers: N-02 part
 // covers: N-06 part
 func TestLaws(t *testing.T) {
@@ -233,8 +233,8 @@ func (f *fuzzed) image(n int) []unit.Unit {
 // TestLadderEnds refuses requests until nothing is decided any more: each pass makes the request smaller, there are few, and
 // at the end everything that could be cut was.
 //
-// covers: X-07 part
-// covers: N-06 part
+//
+// covers: N-06
 // covers: X-01 part
 func TestLadderEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
