@@ -204,3 +204,28 @@ func TestExchanges(t *testing.T) {
 		}
 	}
 }
+
+// TestEdits keeps what stands: a decision takes back edits of its own thread only, a pin holds until it is taken off, and what
+// was sent belongs to its request.
+func TestEdits(t *testing.T) {
+	p := pool.New()
+	for i, f := range []entry.Fact{
+		&entry.Session{ID: "a"}, &entry.Request{N: 1},
+		&entry.Decision{Thread: "t1", Stage: entry.StageCompact}, &entry.Edit{Thread: "t1", Changes: 1}, &entry.Edit{Thread: "t2", Changes: 2},
+		&entry.Pin{ID: "p1"}, &entry.Pin{ID: "p2"}, &entry.Sent{N: 1, Attempt: 1}, &entry.Sent{N: 1, Attempt: 2}, &entry.Note{ID: "n1"},
+		&entry.Decision{Thread: "t2", Stage: entry.StageLift, Lifts: []entry.Seq{4, 5}}, &entry.Pin{ID: "p1", Off: true},
+	} {
+		if err := p.Fold(frame(i+1, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.Edits) != 1 || p.Edits[0].Thread != "t1" || len(p.Decisions) != 2 || len(p.Notes) != 1 {
+		t.Errorf("edits %+v, decisions %+v", p.Edits, p.Decisions)
+	}
+	if len(p.Pins) != 1 || p.Pins[0].ID != "p2" || p.LastPin != 2 {
+		t.Errorf("pins %+v, the last %d", p.Pins, p.LastPin)
+	}
+	if s := p.Exchange(1).Sent; len(s) != 2 || s[1].Attempt != 2 {
+		t.Errorf("sent %+v", s)
+	}
+}
