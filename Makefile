@@ -47,7 +47,11 @@ test: ## run all tests, with the race detector where it can be built (ARGS=-v fo
 	else \
 		race=-race; export CGO_ENABLED=1; \
 	fi; \
-	$(GO) test $$race -timeout $(TIMEOUT) $(ARGS) ./...
+	$(GO) test $$race -timeout $(TIMEOUT) $(ARGS) ./... && \
+	if [ -n "$$race" ]; then $(GO) test -timeout $(TIMEOUT) $(ARGS) -run '$(LONG)' ./internal/selection ./internal/replay; fi
+
+# Tests that do a tenth of their work under the race detector, and all of it without.
+LONG := ^(TestConstraintsSurvive|TestOwnBars)$$
 
 .PHONY: test-clients
 test-clients: build ## let nine real clients work through ambit up, as ambit setup has it, under each policy, offline; npm installs them the first time

@@ -48,7 +48,7 @@ func noise(r *rand.Rand, n int) string {
 // covers: N-03 part
 func TestConstraintsSurvive(t *testing.T) {
 	sessions := 1000
-	if testing.Short() {
+	if testing.Short() || raced {
 		sessions = 50
 	}
 	for half := range 2 {
