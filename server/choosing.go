@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"ambit/entry"
@@ -48,6 +49,12 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 	if !acts(&d) {
 		d.From = len(in.Messages)
 	}
+	if stale := s.own(s.edits.Apply(p.a.hashes).Stale); !slices.Equal(stale, s.stale) {
+		s.stale = stale
+		if err == nil && !d.Stage.Boundary() {
+			err = r.turned(x, in)
+		}
+	}
 	if over == nil {
 		p.change()
 		kept := p.after
@@ -61,6 +68,20 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 		s.passed(len(in.Messages), min(d.From, in.Sent), x.start)
 	}
 	return err
+}
+
+// turned notes that a checkpoint holds no longer, or holds again, because the client went back or returned: a boundary at which
+// nothing is decided.
+func (r *recorder) turned(x *exchange, in selection.Input) error {
+	p := x.plan
+	if err := r.flush(p.w); err != nil {
+		return err
+	}
+	p.change()
+	return r.settle(p.w, p.s, selection.Decision{Decision: entry.Decision{
+		N: x.n, Thread: x.thread, Policy: r.policy.Name, Stage: entry.StageLift, Event: entry.StageLift.Event(), Whole: p.whole, Before: p.after, After: p.after,
+		Cold: in.Cold, Account: in.Bank.Account, Spent: in.Bank.Spent, Why: "messages that a checkpoint stood for are not in the request, or are again",
+	}})
 }
 
 // maxMarker is how much of a body is looked at for a marker's life, in bytes.

@@ -106,7 +106,12 @@ func TestEditingLaws(t *testing.T) {
 	for i := range dialects {
 		d := dialects[i]
 		t.Run(d.name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) { playUnder(t, rt, &d) })
+			left := bounded(100)
+			rapid.Check(t, func(rt *rapid.T) {
+				if left--; left >= 0 {
+					playUnder(t, rt, &d)
+				}
+			})
 		})
 	}
 }

@@ -23,6 +23,7 @@ type standing struct {
 	name  string
 	main  bool // it is no sub-agent's and not aside
 	edits *thread.Edits
+	stale []entry.Seq        // of these, those that did not hold in the newest request
 	lent  map[entry.Seq]bool // of these, those of the thread that it is about
 
 	facts    map[provider.Hash]selection.Message

@@ -62,7 +62,7 @@ func reports(t *testing.T, files ...File) {
 	t.Helper()
 	for _, f := range files {
 		r := Run(f, Options{Budget: Budget{Share: 0.4}})
-		if len(r.Policies) != 6 {
+		if len(r.Policies) != 8 {
 			t.Fatalf("%s: %d policies", f.Path, len(r.Policies))
 		}
 		floor := r.Policies[0]
