@@ -8,6 +8,7 @@ import (
 
 	"ambit"
 	"ambit/entry"
+	"ambit/internal/pool"
 	"ambit/journal"
 	"ambit/provider"
 	"ambit/provider/anthropic"
@@ -75,7 +76,7 @@ func TestCompact(t *testing.T) {
 	if err != nil || ref != c.Ref || yaml != c.Checkpoint || yaml == "" || d.Stage != entry.StageCompact || d.After >= d.Before || d.N != 0 {
 		t.Errorf("%+v %s %q %v", d, ref, yaml, err)
 	}
-	if c.Changes == 0 || !s.open().Edited() {
+	if c.Changes == 0 || !s.edited() {
 		t.Errorf("%d changes", c.Changes)
 	}
 	if !strings.Contains(yaml, ".") || strings.Contains(yaml, "\xff") {
@@ -128,7 +129,7 @@ func TestCompactTooLong(t *testing.T) {
 		if d.Stage != c.stage || (got.Checkpoint == "") != (c.stage == entry.StagePrune) || got.Changes == 0 || d.After >= d.Before || d.After > d.Usable || d.Usable == 0 {
 			t.Errorf("%v: %+v, %d changes", c, d, got.Changes)
 		}
-		if !s.open().Edited() {
+		if !s.edited() {
 			t.Errorf("%v: nothing is edited", c)
 		}
 		if report, err := s.store.Check(t.Context(), "s"); err != nil || !report.Sound() {
@@ -188,4 +189,14 @@ func TestWhole(t *testing.T) {
 			t.Errorf("%+v: %q, %v", q, text, err)
 		}
 	}
+}
+
+// edited reports whether edits stand in the session.
+func (s *shelf) edited() bool {
+	s.t.Helper()
+	p, err := pool.Load(s.t.Context(), s.store, "s")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return len(p.Edits) > 0
 }

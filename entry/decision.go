@@ -14,7 +14,7 @@ const (
 	StageCut     Stage = "cut"     // giant results were shortened before they were sent the first time
 	StagePrune   Stage = "prune"   // placeholders stand where old results stood
 	StageCompact Stage = "compact" // a checkpoint stands where old messages stood
-	StageLift    Stage = "lift"    // edits were taken back: what they rest on is not in the request any more
+	StageLift    Stage = "lift"    // edits were taken back, or do not hold where the client went back to, or hold again
 	StageRestore Stage = "restore" // what a client's own summary had lost stands behind it again
 )
 

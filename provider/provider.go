@@ -61,7 +61,6 @@ type Change struct {
 	Gone   bool              // it is left out, and Texts say nothing
 	Texts  map[string]string // by the id of a call, what stands in place of the text of its result; under "", of the message's own text
 	Sure   bool              // the caller has read the message and knows that its Fixed allows this, so that it is not read again
-	Back   int               // for the caller: by how many messages Behind was moved to the front
 	Behind []string          // texts of messages in the user's place that are put behind it, or behind where it stood
 }
 

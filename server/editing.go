@@ -52,11 +52,11 @@ func (s *Server) read(x *exchange, out *http.Request) (*http.Request, error) {
 		return out, nil
 	}
 	x.arrived(nil)
-	x.sending = sending{body: whole}
-	if p := s.recorder.plan(x); p.body != nil {
-		x.sending = p
+	p := s.recorder.plan(x)
+	if p.body == nil {
+		p = sending{body: whole}
 	}
-	return x.sending.put(out), nil
+	return p.put(out), nil
 }
 
 // readAll reads to the end, into as much memory as is announced.

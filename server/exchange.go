@@ -63,7 +63,6 @@ type exchange struct {
 	belongs *entry.Relation
 	follows int    // the node that it goes on from
 	about   string // the thread that it is about
-	sending sending
 }
 
 // copied is a copy of one body, as far as the queue had room for it.

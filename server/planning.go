@@ -188,10 +188,11 @@ func (x *exchange) apply() sending {
 }
 
 // edit makes changes in the client's body. One that cannot be made is left out, and takes no other along: a text that was to
-// stand behind a message stands behind the one before, where that may be. Without a body none could be made.
+// stand behind a message stands behind one before, where that may be. Without a body none could be made.
 func (x *exchange) edit(changes []provider.Change) ([]byte, error) {
 	changes = slices.Clone(changes)
-	for range 2*len(changes) + 1 {
+	back := 0 // by how many messages texts were moved to the front
+	for range maxBack + 2*len(changes) + 1 {
 		if len(changes) == 0 {
 			return nil, nil
 		}
@@ -204,32 +205,34 @@ func (x *exchange) edit(changes []provider.Change) ([]byte, error) {
 		if i < 0 {
 			return nil, err
 		}
-		changes = leaving(changes, i)
+		moves := len(changes[i].Behind) > 0 && changes[i].At > 0 && back < maxBack
+		if moves {
+			back++
+		}
+		changes = leaving(changes, i, moves)
 	}
 	return nil, nil
 }
 
-// maxBack is how many messages further in front a text is put that may not stand where it was to.
-const maxBack = 4
+// maxBack bounds how often, in one request, texts are put further in front that may not stand where they were to.
+const maxBack = 16
 
-// leaving are changes without the one of a message, whose texts behind are tried further in front.
-func leaving(changes []provider.Change, i int) []provider.Change {
+// leaving are changes without the one of a message; its texts behind go behind the message before if they move, and else with it.
+func leaving(changes []provider.Change, i int, moves bool) []provider.Change {
 	c := changes[i]
-	if len(c.Behind) == 0 || c.Back == maxBack || c.At == 0 {
+	if !moves {
 		return slices.Delete(changes, i, i+1)
 	}
-	behind := provider.Change{At: c.At - 1, Behind: c.Behind, Back: c.Back + 1}
 	if c.Gone || len(c.Texts) > 0 {
-		changes[i].Behind, changes[i].Back = nil, 0
+		changes[i].Behind = nil
 	} else {
 		changes = slices.Delete(changes, i, i+1)
 	}
-	if j := slices.IndexFunc(changes, func(o provider.Change) bool { return o.At == behind.At }); j >= 0 {
-		changes[j].Behind = append(slices.Clone(changes[j].Behind), behind.Behind...)
-		changes[j].Back = max(changes[j].Back, behind.Back)
+	if i > 0 && changes[i-1].At == c.At-1 {
+		changes[i-1].Behind = slices.Concat(changes[i-1].Behind, c.Behind)
 		return changes
 	}
-	return slices.Insert(changes, max(0, i), behind)
+	return slices.Insert(changes, i, provider.Change{At: c.At - 1, Behind: c.Behind})
 }
 
 // change says what is done to each message, and counts.

@@ -50,7 +50,6 @@ func (t *reactive) RoundTrip(req *http.Request) (*http.Response, error) {
 			return res, nil
 		}
 		res.Body.Close()
-		x.sending = shorter
 		req = shorter.put(req.Clone(req.Context()))
 	}
 }

@@ -9,12 +9,14 @@ import (
 
 	"ambit/entry"
 	"ambit/internal/conversation"
+	"ambit/internal/excerpt"
 	"ambit/internal/pool"
 	"ambit/internal/pricing"
 	"ambit/internal/selection"
 	"ambit/internal/thread"
 	"ambit/internal/token"
 	"ambit/provider"
+	"ambit/unit"
 )
 
 // standing is what a thread's requests are edited by, and what of it decides what comes next: the edits that hold, what its
@@ -170,6 +172,7 @@ func (s *standing) fact(a *asking, i int, count *token.Model) selection.Message 
 		said := a.message(i)
 		u := conversation.Unit("", said)
 		m = selection.Message{Hash: h, Role: u.Role, Calls: u.Calls(), Results: u.Results(), Tokens: weigh(count, said, a.elements.Messages[i].Length)}
+		m.Summary = u.Role == unit.User && slices.ContainsFunc(said.Texts, func(t provider.Text) bool { return excerpt.Brought(t.Text) })
 		switch said.Fixed {
 		case "":
 		case provider.Reasoned:

@@ -15,6 +15,3 @@ func Handle(key []byte, session string, seq entry.Seq) string {
 func RecordingOf(store *journal.Dir, session string, p *pool.Pool) *Recording {
 	return &Recording{store: store, session: session, pool: p}
 }
-
-// Edited reports whether edits of any of the session's threads stand, so that a request may not go on as its client made it.
-func (r *Recording) Edited() bool { return len(r.pool.Edits) > 0 }
