@@ -294,7 +294,7 @@ func (d *Dir) lastBody(name string, place func(entry.Body) int64) func() (int64,
 		last := int64(-1)
 		p, err := d.part(name)
 		if err == nil {
-			err = d.follow(context.Background(), []part{p}, p.files[0].first-1, func(f Frame, _ error) bool {
+			err = d.follow(context.Background(), []part{p}, p.files[0].first-1, math.MaxUint64, func(f Frame, _ error) bool {
 				for _, b := range entry.Bodies(f.Fact) {
 					last = max(last, place(b))
 				}

@@ -190,7 +190,8 @@ func (d *Dir) First(ctx context.Context, session string) (first Frame, err error
 	if err != nil {
 		return Frame{}, err
 	}
-	err = d.follow(ctx, []part{p}, p.files[0].first-1, func(f Frame, _ error) bool {
+	at := p.files[0].first
+	err = d.follow(ctx, []part{p}, at-1, at, func(f Frame, _ error) bool {
 		f.Line = slices.Clone(f.Line)
 		first = f
 		return false

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"time"
@@ -113,7 +114,7 @@ func (w *work) count(d *Dir, p *entry.Purged) error {
 func (d *Dir) each(name string, do func(Frame)) error {
 	p, err := d.part(name)
 	if err == nil {
-		err = d.follow(context.Background(), []part{p}, p.files[0].first-1, func(f Frame, _ error) bool {
+		err = d.follow(context.Background(), []part{p}, p.files[0].first-1, math.MaxUint64, func(f Frame, _ error) bool {
 			do(f)
 			return true
 		})

@@ -37,14 +37,15 @@ func (d *Dir) read(ctx context.Context, name string, after entry.Seq, yield func
 	if err != nil {
 		return err
 	}
-	return d.follow(ctx, parts, after, yield)
+	return d.follow(ctx, parts, after, math.MaxUint64, yield)
 }
 
-// follow reads the parts of a session, one after another, the first from the file on that holds the entry after.
-func (d *Dir) follow(ctx context.Context, parts []part, after entry.Seq, yield func(Frame, error) bool) error {
+// follow reads the parts of a session, one after another, the first from the file on that holds the entry after. Of those
+// behind last it decodes no facts: an append is looked at whole, however little of it is wanted.
+func (d *Dir) follow(ctx context.Context, parts []part, after, last entry.Seq, yield func(Frame, error) bool) error {
 	first := parts[0].segment(after + 1)
 	c := parts[0].files[first].chain()
-	c.wanted = func(seq entry.Seq, _ []byte) bool { return seq > after }
+	c.wanted = func(seq entry.Seq, _ []byte) bool { return seq > after && seq <= last }
 	for i, p := range parts {
 		read, err := d.segments(ctx, p, first, &c, after, yield)
 		if err != nil {
