@@ -150,7 +150,7 @@ func (e *env) printUsage(a *replay.Account) {
 // causes says for people what each cause is.
 var causes = map[replay.Cause]string{
 	replay.ModelSwitch: "another model", replay.Compaction: "compaction", replay.ClientPrune: "the client took results out",
-	replay.Idle: "idle past the time to live", replay.Resume: "the client was started anew", replay.ChangedEffort: "other thinking effort",
+	replay.Idle: "idle past the time to live", replay.Boundary: "boundary by Ambit", replay.Resume: "the client was started anew", replay.ChangedEffort: "other thinking effort",
 	replay.Rewind: "rewind", replay.ChangedPrefix: "changed prefix", replay.Unexplained: "unexplained",
 }
 

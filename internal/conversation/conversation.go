@@ -46,6 +46,7 @@ type Turn struct {
 	Resumed  bool   // the client was started anew before it
 	Trimmed  bool   // the client took results out before it: those in Pruned, and others if it is Edited
 	Edited   bool   // the client changed something before it that the recording does not tell
+	Shifted  bool   // Ambit decided to send otherwise than before something that it held
 	How      entry.Relating
 	Parent   int // the turn that it follows, as an index into Turns; -1 for none
 	End      entry.End

@@ -38,11 +38,13 @@ func Of(p *pool.Pool, read Reader) []*Conversation {
 		u := &p.Units[i]
 		f.units[u.N] = append(f.units[u.N], u)
 	}
-	pruned := p.Pruned()
+	pruned, shifted := p.Pruned(), p.Shifted()
 	for i := range p.Exchanges {
 		x := &p.Exchanges[i]
 		if r := x.Relation; r != nil && r.Thread != "" && r.How != entry.Count {
-			f.turn(f.thread(r), x, pruned[r.N])
+			g := f.thread(r)
+			f.turn(g, x, pruned[r.N])
+			g.Turns[len(g.Turns)-1].Shifted = shifted[r.N]
 		}
 	}
 	var all []*Conversation

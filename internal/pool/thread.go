@@ -232,3 +232,24 @@ func (p *Pool) Pruned() map[int][]string {
 	}
 	return pruned
 }
+
+// Shifted are the requests before which Ambit decided to send otherwise what was sent before. What a person asked for between
+// two requests is so from the thread's next one on.
+func (p *Pool) Shifted() map[int]bool {
+	shifted := make(map[int]bool)
+	for i := range p.Decisions {
+		d := &p.Decisions[i]
+		if !d.Stage.Boundary() {
+			continue
+		}
+		n := d.N
+		for j := 0; n == 0 && j < len(p.Exchanges); j++ {
+			if x := &p.Exchanges[j]; x.Seq > d.Seq && x.Relation != nil && x.Relation.Thread == d.Thread {
+				n = x.Relation.N
+			}
+		}
+		shifted[n] = true
+	}
+	delete(shifted, 0)
+	return shifted
+}

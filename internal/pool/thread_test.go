@@ -117,3 +117,28 @@ func TestUntil(t *testing.T) {
 		t.Error("the pool itself was changed")
 	}
 }
+
+// TestShifted is told by decisions which requests held something that was sent before otherwise, or no more.
+func TestShifted(t *testing.T) {
+	p, seq := pool.New(), 0
+	for _, f := range []entry.Fact{
+		&entry.Session{ID: "a"},
+		&entry.Request{N: 1}, &entry.Relation{N: 1, Thread: "t1", How: entry.Root},
+		&entry.Request{N: 2}, &entry.Relation{N: 2, Thread: "t1", How: entry.Extends, Parent: 1},
+		&entry.Decision{N: 2, Thread: "t1", Stage: entry.StagePrune},
+		&entry.Request{N: 3}, &entry.Relation{N: 3, Thread: "t1", How: entry.Extends, Parent: 2},
+		&entry.Decision{N: 3, Thread: "t1", Stage: entry.StageCut}, // nothing that was sent
+		&entry.Decision{Thread: "t1", Stage: entry.StageCompact},   // a person asked
+		&entry.Request{N: 4}, &entry.Relation{N: 4, Thread: "t2", How: entry.Root},
+		&entry.Request{N: 5}, &entry.Relation{N: 5, Thread: "t1", How: entry.Extends, Parent: 3},
+		&entry.Decision{Thread: "t1", Stage: entry.StageLift}, // nothing came of it yet
+	} {
+		seq++
+		if err := p.Fold(frame(seq, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(map[int]bool{2: true, 5: true}, p.Shifted()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

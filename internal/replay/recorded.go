@@ -43,6 +43,7 @@ const (
 	Compaction    Cause = "compaction"     // the client put something shorter in the place of most messages
 	ClientPrune   Cause = "client-prune"   // the client took results out
 	Idle          Cause = "idle"           // longer than the cache keeps what is not used
+	Boundary      Cause = "boundary"       // Ambit decided to send something otherwise than before
 	Resume        Cause = "resume"         // the client was started anew, and made its prompt anew
 	ChangedEffort Cause = "changed-effort" // how hard to think is part of what has to match
 	Rewind        Cause = "rewind"         // back to where the conversation was shorter
@@ -52,7 +53,7 @@ const (
 
 // Causes are all of them.
 func Causes() []Cause {
-	return []Cause{ModelSwitch, Compaction, ClientPrune, Idle, Resume, ChangedEffort, Rewind, ChangedPrefix, Unexplained}
+	return []Cause{ModelSwitch, Compaction, ClientPrune, Idle, Boundary, Resume, ChangedEffort, Rewind, ChangedPrefix, Unexplained}
 }
 
 // simulate sends the requests of a recording as they were sent to a cache of its own, in order of time, and says what each
@@ -94,7 +95,7 @@ func (f *File) simulate(all []*sizing) []*sent {
 }
 
 // breaks is what happened before a request that changes what a client sends.
-type breaks struct{ compacted, pruned, resumed, edited, rewound bool }
+type breaks struct{ compacted, pruned, shifted, resumed, edited, rewound bool }
 
 // way is how the requests of a conversation follow one another.
 type way struct {
@@ -112,6 +113,7 @@ func (w *way) to(x *sent) {
 	b := &w.breaks
 	b.compacted = b.compacted || t.How == entry.ClientCompaction
 	b.pruned = b.pruned || t.Trimmed
+	b.shifted = b.shifted || t.Shifted
 	b.resumed = b.resumed || t.Resumed
 	b.edited = b.edited || t.Edited
 	b.rewound = b.rewound || t.How == entry.Rewind
@@ -213,6 +215,8 @@ func (x *sent) explain(last *sent) {
 		x.cause = ClientPrune
 	case life > 0 && idle >= life:
 		x.cause = Idle
+	case x.breaks.shifted:
+		x.cause = Boundary
 	case x.breaks.resumed:
 		x.cause = Resume
 	case x.t.Effort != last.t.Effort:

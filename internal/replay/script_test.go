@@ -87,6 +87,8 @@ func (m *made) request(t *testing.T, fields []string) {
 			turn.How, held = entry.ClientCompaction, nil
 		case "pruned":
 			turn.Pruned, turn.Trimmed = append(turn.Pruned, m.resultOf(number)), true
+		case "shifted":
+			turn.Shifted = true
 		case "resumed":
 			turn.Resumed = true
 		case "rewind":
