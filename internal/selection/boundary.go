@@ -26,8 +26,8 @@ func (t *talk) boundary(d *Decision) {
 	e := t.economy()
 	best := t.bestPrune(list, e)
 	pressed := d.Usable > 0 && t.total > d.Usable
-	if pol.Compact && (t.in.Asked || !t.worthwhile(best, e)) {
-		if p := t.bestCompact(list, e); p != nil {
+	if pol.Compact {
+		if p := t.bestCompact(list, e); p != nil && (t.in.Asked || !t.worthwhile(best, e) || t.better(p, best, e)) {
 			best = p
 		}
 	}
@@ -77,6 +77,21 @@ func (t *talk) worthwhile(p *plan, e economy) bool {
 		return removed >= coldGain
 	}
 	return removed > 0 && e.pays(removed, p.written(), e.growth)
+}
+
+// better reports whether a compaction is to be made in one with the pruning that is made anyway: once nothing more can be
+// pruned, it saves more than it costs to write what stands in front of that anew, and the bank allows it.
+func (t *talk) better(p, prune *plan, e economy) bool {
+	if !t.worthwhile(p, e) || t.in.price(p.read, p.written()) > e.allowance {
+		return false
+	}
+	h := e.horizon(p.written(), e.growth)
+	return e.net(t, p, h) > e.net(t, prune, h)
+}
+
+// net is what a plan saves in so many requests, less what it costs to write anew.
+func (e *economy) net(t *talk, p *plan, requests float64) float64 {
+	return e.read*float64(p.removed(t))*requests - (e.write-e.read)*float64(p.written())
 }
 
 // coldGain is from how many tokens on it is worth a boundary that costs nothing.

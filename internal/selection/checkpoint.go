@@ -16,7 +16,7 @@ import (
 const (
 	recordBytes = 3000
 	recordPaths = 4500
-	recordLines = 6000
+	recordLines = 6000 // of these a third from one result
 )
 
 // checkpoint has a record say what was done in the messages that a plan leaves out, behind the newest of them. The record is
@@ -31,50 +31,12 @@ func (t *talk) checkpoint(p *plan) {
 		}
 	}
 	if paths := t.paths(p, recordPaths); len(paths) > 0 {
-		verbatim = append(verbatim, "Files that were named:\n"+strings.Join(paths, "\n"))
+		verbatim = append(verbatim, "Files that were named:\n"+strings.Join(paths, " "))
 	}
 	if lines := t.outline(p, recordLines); len(lines) > 0 {
 		verbatim = append(verbatim, "Lines of what was read and found, as they stood there:\n"+strings.Join(lines, "\n"))
 	}
 	p.faces[p.last].Behind = append(p.faces[p.last].Behind, thread.Placed{Text: excerpt.Render(c, verbatim)})
-}
-
-// heads are lines that tell what a file has: what it takes in, declares and is headed by.
-var heads = regexp.MustCompile(`^\s*(?:export|import|from|func|def|class|type|interface|const|let|var|struct|impl|fn|pub|public|private|async|return|if|#{1,4}|\+|- \*\*)[ *]`)
-
-// A line is told again from so many bytes on, and up to so many; of one result no more than a part of all.
-const (
-	leastLine = 40
-	mostLine  = 160
-	partLines = 6
-)
-
-// outline are lines of the results that a plan leaves out that tell what was there, the newest results first, each line once.
-func (t *talk) outline(p *plan, most int) (list []string) {
-	seen := make(map[string]bool)
-	for i := len(p.faces) - 1; i >= 0 && most > 0; i-- {
-		if !p.faces[i].Gone && len(p.faces[i].Texts) == 0 || len(t.in.Messages[i].Results) == 0 {
-			continue
-		}
-		for _, part := range t.unit(i).Parts {
-			if part.Kind != unit.Result {
-				continue
-			}
-			room := min(most, recordLines/partLines)
-			for line := range strings.Lines(part.Text) {
-				line = strings.TrimRight(line, "\r\n")
-				if len(line) < leastLine || len(line) > mostLine || seen[line] || !heads.MatchString(line) {
-					continue
-				}
-				if room -= len(line) + 1; room < 0 {
-					break
-				}
-				seen[line], most = true, most-len(line)-1
-				list = append(list, line)
-			}
-		}
-	}
-	return list
 }
 
 // isCheckpoint reports whether a placed text is a checkpoint.

@@ -28,7 +28,7 @@ func TestGiantIsCutBeforeItIsSent(t *testing.T) {
 		t.Fatalf("%+v", before)
 	}
 	x := before.Standing[0]
-	if x.How != entry.ChangeCut || x.Call != "call_1" || x.Of != 3 || len(x.Text) > 8_000 || !strings.Contains(x.Text, "e3") || x.Needs != "" {
+	if x.How != entry.ChangeCut || x.Call != "call_1" || x.Of != 3 || len(x.Text) > 10_000 || !strings.Contains(x.Text, "e3") || x.Needs != "" {
 		t.Errorf("%+v", x)
 	}
 	if before.Kept != before.Before-sizeOf(&c.talk[2]) || before.After >= before.Before || before.Price != 0 {

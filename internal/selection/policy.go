@@ -39,8 +39,8 @@ func Named(name string) (Policy, bool) {
 	return Policy{}, false
 }
 
-// edits is what both policies that edit have in common. The sizes of giants are the design's; the others were tuned on
-// recorded sessions.
+// edits is what both policies that edit have in common. From how many characters on a result is a giant is the design's; the
+// others were tuned on recorded sessions.
 func edits(name string) Policy {
-	return Policy{Name: name, Giant: 16_000, GiantKeep: 8_000, GiantRead: 64_000, Trigger: 20_000, Tail: 2, Least: 1, Slack: 0.03}
+	return Policy{Name: name, Giant: 16_000, GiantKeep: 10_000, GiantRead: 64_000, Trigger: 14_000, Tail: 2, Least: 1, Slack: 0.03}
 }

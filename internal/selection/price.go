@@ -39,14 +39,18 @@ func (t *talk) growth() float64 {
 
 // pays says whether removing so many tokens is worth that what stands behind them is written anew. A cycle of n requests
 // in which the conversation grows by g each costs (w-r)·S for the boundary and r·g·n²/2 for what is read while it grows; the
-// sum is least, per request, when both are the same.
+// sum is least, per request, when both are the same. It waits somewhat longer, because what is left out may be needed again.
 func (r rates) pays(removed, written int, growth float64) bool {
 	if r.read <= 0 {
 		return false
 	}
 	n := float64(removed)
-	return n*n >= 2*(r.write-r.read)/r.read*float64(written)*growth
+	return n*n >= patience*2*(r.write-r.read)/r.read*float64(written)*growth
 }
+
+// patience is by how much more than the least sum a boundary has to be due. Tuned on recorded sessions: sooner costs quotes and
+// recalls, later costs reads.
+const patience = 1.3
 
 // horizon is for how many requests a boundary is made that writes so much.
 func (r rates) horizon(written int, growth float64) float64 {

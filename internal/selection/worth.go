@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"math"
 	"path"
 	"strings"
 
@@ -12,7 +13,7 @@ type result struct {
 	at     int // the message that holds it
 	call   *call
 	part   *unit.Part
-	age    int     // answers behind it
+	age    int     // as done has it
 	worth  float64 // how much longer than its age it is likely to be needed; below 1 it is not
 	tokens int     // as it stands now
 	holder string  // the placeholder for it, once it is made, and its tokens
@@ -20,22 +21,27 @@ type result struct {
 	text   string // what stands there now, where it is not the result itself
 }
 
-// spans are for how many answers a result of each kind is likely to be needed.
-type spans struct{ fresh, edited, writes, looks, runs, visits, other float64 }
-
-// learned is what recorded sessions showed: nine of ten quotations of what was read come within 28 answers since its file was
-// last named, whether it was edited or not; of what commands print within few; of what was found within some more, and that
-// is small. Tuned on every other one of 28 recordings of 100,000 tokens and more.
-func learned() spans {
-	return spans{fresh: 28, edited: 28, writes: 8, looks: 12, runs: 3, visits: 8, other: 8}
+// span is for how many answers a result of a call is kept where nothing presses. In recorded sessions nine of ten quotations of
+// what was read come within 28 answers since its file was last named, whether it was edited or not; of what commands print
+// within few; of what was found within some more, and that is small. The figures are tuned on them.
+func (k kind) span() float64 {
+	switch k {
+	case reads:
+		return 34
+	case looks:
+		return 12
+	case runs:
+		return 3
+	}
+	return 6
 }
 
 // slower is how much slower what was read ages as long as calls name its file.
-const slower = 6
+const slower = 2.5
 
 // results are those that stand in the request, and in no part of it that is never touched.
 func (t *talk) results() (list []*result) {
-	ages := t.turns()
+	ages := t.done()
 	for i := range t.in.Messages[:t.free] {
 		m := &t.in.Messages[i]
 		if len(m.Results) == 0 || t.shown[i].Gone {
@@ -60,11 +66,36 @@ func (t *talk) results() (list []*result) {
 	return list
 }
 
-// file is what happened to a file, by its name.
+// done is how much was done behind each message, in answers. One that only reads and looks counts less: while an agent takes
+// in what it is going to work with, nothing of that grows old.
+func (t *talk) done() []int {
+	ages := make([]int, len(t.in.Messages))
+	n := 0.0
+	for i := len(ages) - 1; i >= 0; i-- {
+		ages[i] = int(math.Round(n))
+		if t.in.Messages[i].Role != unit.Assistant || i > 0 && t.in.Messages[i-1].Role == unit.Assistant {
+			continue
+		}
+		counts := onlyReads
+		for j := i; j < len(ages) && t.in.Messages[j].Role == unit.Assistant; j++ {
+			for _, id := range t.in.Messages[j].Calls {
+				if k := t.call(id).kind; k != reads && k != looks && k != visits {
+					counts = 1
+				}
+			}
+		}
+		n += counts
+	}
+	return ages
+}
+
+// onlyReads is for how much an answer counts whose calls do nothing but read.
+const onlyReads = 0.7
+
+// file is what happened to a file, by its name. Ages are as done has them.
 type file struct {
-	touched int // answers since it was last read, written or named
-	edited  int // answers since it was last edited; never where it was not
-	anew    int // answers since it was last written as a whole
+	touched int // since it was last read, written or named
+	anew    int // since it was last written as a whole
 	read    int // the message with the newest result that shows all of it; -1 for none
 }
 
@@ -77,32 +108,22 @@ func (t *talk) weigh(list []*result, ages []int) {
 	for _, r := range list {
 		latest[r.call.key()] = r.at
 	}
-	f := learned()
 	for _, r := range list {
 		if r.over(files, latest) {
 			continue
 		}
-		age, span := float64(r.age), f.other
-		switch r.call.kind {
-		case reads:
-			age, span = f.read(r, files)
-		case writes:
-			span = f.writes
-		case looks:
-			span = f.looks
-		case runs:
-			span = f.runs
-		case visits:
-			span = f.visits
+		age := float64(r.age)
+		if r.call.kind == reads {
+			age = r.fileAge(files)
 		}
-		r.worth = span / (1 + age) * bulk(r.tokens) * t.room()
+		r.worth = r.call.kind.span() / (1 + age) * bulk(r.tokens) * t.room()
 	}
 }
 
-// bulk is by how much less a long result is worth a token: of one of over 12,000 tokens a third as much is quoted later.
+// bulk is by how much less a long result is worth a token: of one of over 12,000 tokens less than half as much is quoted later.
 func bulk(tokens int) float64 {
 	if tokens > large {
-		return 0.3
+		return 0.4
 	}
 	return 1
 }
@@ -110,33 +131,34 @@ func bulk(tokens int) float64 {
 // large is from how many tokens on a result is long.
 const large = 12_000
 
-// room is by how much less everything is worth once the conversation has grown so much that each token costs most.
+// room is by how much less everything is worth once the conversation has grown so much that each token costs most; and on a
+// cold cache, where all that is kept has to be written anew and nothing has to be that is left out.
 func (t *talk) room() float64 {
+	less := 1.0
 	if t.total-t.in.Head > crowded {
-		return 0.4
+		less = 0.3
 	}
-	return 1
+	if t.in.Cold {
+		less *= 0.5
+	}
+	return less
 }
 
 // crowded is that much, in tokens beside the head.
 const crowded = 90_000
 
-// read is how old the text of files is, and for how long it is likely to be needed: it ages slower while calls name one of
-// them, or what belongs to one of them, as a test does to what it tests.
-func (f *spans) read(r *result, files map[string]*file) (age, span float64) {
-	touched, span := r.age, f.fresh
+// fileAge is how old the text of files is: it ages slower while calls name one of them, or what belongs to one of them, as a
+// test does to what it tests.
+func (r *result) fileAge(files map[string]*file) float64 {
+	touched := r.age
 	for _, p := range r.call.paths {
-		if x := files[subjectOf(p)]; x != nil {
-			touched = min(touched, x.touched)
-		}
-		if x := files[nameOf(p)]; x != nil {
-			touched = min(touched, x.touched)
-			if x.edited < r.age {
-				span = f.edited
+		for _, name := range []string{subjectOf(p), nameOf(p)} {
+			if x := files[name]; x != nil {
+				touched = min(touched, x.touched)
 			}
 		}
 	}
-	return float64(touched) + float64(r.age-touched)/slower, span
+	return float64(touched) + float64(r.age-touched)/slower
 }
 
 // over reports whether a later call shows what this one shows, or what it shows is no longer so.
@@ -183,7 +205,7 @@ func (t *talk) files(ages []int) map[string]*file {
 	of := func(name string) *file {
 		f := files[name]
 		if f == nil {
-			f = &file{edited: never, anew: never, read: -1}
+			f = &file{anew: never, read: -1}
 			files[name] = f
 		}
 		return f
@@ -208,7 +230,6 @@ func (f *file) note(c *call, at, age int) {
 	f.touched = age
 	switch {
 	case c.kind == writes:
-		f.edited = age
 		if tool := strings.ToLower(c.tool); strings.Contains(tool, "write") || strings.Contains(tool, "create") {
 			f.anew = age
 		}

@@ -1,0 +1,108 @@
+package selection_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ambit/entry"
+	"ambit/internal/selection"
+	"ambit/unit"
+)
+
+// pruned are the messages whose results a decision replaces by placeholders, or leaves out.
+func pruned(c *client, d selection.Decision) map[entry.Seq]bool {
+	out := make(map[entry.Seq]bool)
+	for _, x := range slices.Concat(d.Changes, d.Standing) {
+		if x.How == entry.ChangePlaceholder || x.How == entry.ChangeGone {
+			out[x.Of] = true
+		}
+	}
+	return out
+}
+
+// What was read grows old by what is done behind it, slower while the agent only reads, and a cold cache, which would have to
+// write it anew, keeps less of it than a warm one.
+func TestWhatWasReadGrowsOld(t *testing.T) {
+	for _, x := range []struct {
+		then string
+		n    int
+		cold bool
+		gone bool
+	}{
+		{"read", 20, true, false}, {"bash", 20, true, true},
+		{"read", 20, false, false}, {"bash", 20, false, false}, {"bash", 60, false, true},
+	} {
+		c := newClient(t, selection.Cut)
+		c.user("Do it.")
+		c.use("read", "first/of_all.go", 8_000)
+		read := entry.Seq(len(c.talk))
+		for i := range x.n {
+			c.use(x.then, strings.Repeat("x", i+1)+".txt", 3_000)
+		}
+		c.last, c.cold = slices.Clone(c.talk), x.cold
+		d, _ := c.send()
+		if d.Stage != entry.StagePrune && x.gone {
+			t.Errorf("%+v: %s: %s", x, d.Stage, d.Why)
+		}
+		if gone := pruned(c, d)[read]; gone != x.gone {
+			t.Errorf("%+v: what was read is left out: %v", x, gone)
+		}
+	}
+}
+
+// A boundary that is made anyway takes old messages along where that saves more than it costs.
+func TestCompactionWithPruning(t *testing.T) {
+	for _, x := range []struct {
+		said  int
+		stage entry.Stage
+	}{{0, entry.StagePrune}, {4_000, entry.StageCompact}} {
+		c := newClient(t, selection.Full)
+		c.user("Do it.")
+		for i := range 30 {
+			if x.said > 0 {
+				c.say(unit.Assistant, text(lines(i, x.said)))
+			}
+			c.work("bash", 1, 12_000)
+		}
+		c.last = slices.Clone(c.talk)
+		if d, _ := c.send(); d.Stage != x.stage {
+			t.Errorf("with %d bytes said each time: %s: %s", x.said, d.Stage, d.Why)
+		}
+	}
+}
+
+// Of what a checkpoint leaves out it says the lines again that tell most, without the numbers that a tool put before them,
+// and no more from one result than a part of all.
+func TestOutline(t *testing.T) {
+	result := func(c *client, id, of string) {
+		c.say(unit.Assistant, unit.Part{Kind: unit.Call, ID: id, Name: "read", Args: []byte(`{"path":"` + id + `.go"}`)})
+		c.say(unit.Tool, unit.Part{Kind: unit.Result, ID: id, Text: of})
+	}
+	c := newClient(t, selection.Full)
+	c.user("Do it.")
+	filler := "    12\tsome words of no particular kind that fill a line of the file\n"
+	var many strings.Builder
+	for i := range 200 {
+		many.WriteString("import { something, another } from \"./module/" + strings.Repeat("y", i%40) + "/" + strings.Repeat("z", i/40) + "\"\n")
+	}
+	result(c, "old", strings.Repeat(filler, 100)+"    13\timport { only, here } from \"./the/first/of/all/that/was/read\"\n"+strings.Repeat(filler, 100))
+	result(c, "much", many.String())
+	c.work("bash", 40, 400)
+	in := c.input()
+	in.Asked = true
+	d := selection.Decide(in)
+	if d.Stage != entry.StageCompact {
+		t.Fatalf("%s: %s", d.Stage, d.Why)
+	}
+	var record string
+	for _, x := range d.Changes {
+		record += x.Text
+	}
+	if !strings.Contains(record, "\nimport { only, here } from \"./the/first/of/all/that/was/read\"\n") {
+		t.Errorf("the one import of the older file is not told again:\n%s", record)
+	}
+	if n := strings.Count(record, "another } from"); n < 10 || n > 60 {
+		t.Errorf("%d lines of one file are told again", n)
+	}
+}
