@@ -45,6 +45,7 @@ func (r *recorder) choose(x *exchange, pass int, over *provider.Overflow) error 
 			return err
 		}
 	}
+	in.Draft = true
 	d, err := r.enact(x, in, r.decision(x, in))
 	if !acts(&d) {
 		d.From = len(in.Messages)
@@ -155,6 +156,7 @@ func (r *recorder) enact(x *exchange, in selection.Input, d selection.Decision) 
 		in.Messages[i].Seq = p.ref(x, i)
 		in.Messages[i].Ref = r.handle(p.w, in.Messages[i].Seq)
 	}
+	in.Draft = false
 	if d = r.decision(x, in); !acts(&d) {
 		return d, nil
 	}

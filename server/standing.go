@@ -171,7 +171,7 @@ func (s *standing) fact(a *asking, i int, count *token.Model) selection.Message 
 	if !ok {
 		said := a.message(i)
 		u := conversation.Unit("", said)
-		m = selection.Message{Hash: h, Role: u.Role, Calls: u.Calls(), Results: u.Results(), Tokens: weigh(count, said, a.elements.Messages[i].Length)}
+		m = selection.Message{Hash: h, Role: u.Role, Calls: u.Calls(), Results: u.Results(), Tokens: weigh(count, said, a.elements.Messages[i].Length), Made: new(selection.Made)}
 		m.Summary = u.Role == unit.User && slices.ContainsFunc(said.Texts, func(t provider.Text) bool { return excerpt.Brought(t.Text) })
 		switch said.Fixed {
 		case "":

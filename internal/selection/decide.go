@@ -65,7 +65,7 @@ func (t *talk) decide(d *Decision) bool {
 	}
 	t.pins(d)
 	t.mend(d)
-	return d.Stage == entry.StageNone || t.proven(d)
+	return d.Stage == entry.StageNone || t.in.Draft || t.proven(d)
 }
 
 // lift takes back checkpoints that would leave out what has to be shown now. An edit that needs a message which is not in the

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -73,8 +74,8 @@ func kindOf(tool string) kind {
 var mains = []string{"file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path", "command", "cmd", "pattern", "query", "url"}
 
 // callOf reads a call.
-func callOf(at int, p unit.Part) *call {
-	c := &call{at: at, id: p.ID, tool: p.Name, kind: kindOf(p.Name), args: p.Args}
+func callOf(p unit.Part) call {
+	c := call{id: p.ID, tool: p.Name, kind: kindOf(p.Name), args: bytes.Clone(p.Args)}
 	m := members(p.Args)
 	for _, name := range mains {
 		if text := textOf(m[name]); text != "" {

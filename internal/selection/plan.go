@@ -172,7 +172,7 @@ func (t *talk) compact(list []*result, least float64, tail, from int) *plan {
 
 // finish writes the checkpoint of a plan. It reports whether the plan still makes the request smaller.
 func (t *talk) finish(p *plan) bool {
-	if p.draft {
+	if p.draft && !t.in.Draft {
 		p.draft = false
 		t.checkpoint(p)
 		p.count(t)

@@ -22,7 +22,15 @@ type Message struct {
 	Results []string // ids of the calls whose results it holds
 	Tokens  int      // an estimate, of the whole message as it stands
 	Fixed   Fixed
-	Summary bool // the client made it, to stand in the place of what was said before
+	Summary bool  // the client made it, to stand in the place of what was said before
+	Made    *Made // where what was read of its calls is kept; nil to keep nothing
+}
+
+// Made is what was read of a message's calls. Whoever keeps messages from one decision to the next keeps it with them, so that
+// none is read for every decision; the zero value is empty. It is not for several goroutines at once.
+type Made struct {
+	read  bool
+	calls []call
 }
 
 // Fixed is why a message is not to be changed.
@@ -65,6 +73,7 @@ type Input struct {
 	Limit    int  // tokens that the provider named as its limit then; 0 when it named none
 	Passes   int  // refusals of this request so far; each asks for less
 	Asked    bool // a person asked for a checkpoint now
+	Draft    bool // it is only asked whether there is anything to do: a checkpoint is not written yet
 }
 
 // Decision is what comes of it. The zero value lets everything stand.

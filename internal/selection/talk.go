@@ -209,13 +209,11 @@ func (t *talk) call(id string) *call {
 	if t.calls == nil {
 		t.calls = make(map[string]*call)
 		for i := range t.in.Messages {
-			if len(t.in.Messages[i].Calls) == 0 {
-				continue
-			}
-			for _, p := range t.unit(i).Parts {
-				if p.Kind == unit.Call {
-					t.calls[p.ID] = callOf(i, p)
-				}
+			list := t.made(i)
+			for j := range list {
+				c := list[j]
+				c.at = i
+				t.calls[c.id] = &c
 			}
 		}
 	}
@@ -223,6 +221,26 @@ func (t *talk) call(id string) *call {
 		return c
 	}
 	return &call{at: -1, id: id}
+}
+
+// made are the calls that a message makes.
+func (t *talk) made(i int) (list []call) {
+	m := &t.in.Messages[i]
+	if len(m.Calls) == 0 {
+		return nil
+	}
+	if m.Made != nil && m.Made.read {
+		return m.Made.calls
+	}
+	for _, p := range t.unit(i).Parts {
+		if p.Kind == unit.Call {
+			list = append(list, callOf(p))
+		}
+	}
+	if m.Made != nil {
+		*m.Made = Made{true, list}
+	}
+	return list
 }
 
 // members are those of a JSON object; nil where it is none.
