@@ -119,16 +119,17 @@ func (p *plan) ref(x *exchange, i int) entry.Seq {
 	return p.w.known[known{x.thread, p.a.elements.Messages[i].Hash}].seq
 }
 
-// sentBefore is with how many messages the request begins that the one which it follows held.
-func (p *plan) sentBefore(x *exchange) (n int) {
-	if x.at == nil || x.follows < 0 {
-		return 0
+// sentBefore is with how many messages the request begins that the one which it follows held. That is read once.
+func (p *plan) sentBefore(x *exchange) int {
+	if x.at == nil || x.follows < 0 || p.compared {
+		return p.common
 	}
+	p.compared = true
 	before := x.at.elements(x.follows)
-	for n < len(before) && n < len(p.a.hashes) && before[n] == p.a.hashes[n] {
-		n++
+	for p.common < len(before) && p.common < len(p.a.hashes) && before[p.common] == p.a.hashes[p.common] {
+		p.common++
 	}
-	return n
+	return p.common
 }
 
 // beside estimates what a request holds beside its messages.

@@ -90,11 +90,16 @@ func (a *asking) unread() bool {
 func (a *asking) message(i int) provider.Message {
 	m, ok := a.messages[i]
 	if !ok {
-		el := a.elements.Messages[i]
-		m = a.x.family.Message(a.x.q, a.body[el.Offset:el.Offset+el.Length], el.At)
+		m = a.decode(i)
 		a.messages[i] = m
 	}
 	return m
+}
+
+// decode reads one of the request's messages.
+func (a *asking) decode(i int) provider.Message {
+	el := &a.elements.Messages[i]
+	return a.x.family.Message(a.x.q, a.body[el.Offset:el.Offset+el.Length], el.At)
 }
 
 // told is what the rules of threads read of one of the request's messages, which may be long and is asked for often.

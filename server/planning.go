@@ -19,6 +19,9 @@ type plan struct {
 	a     *asking
 	count token.Model
 
+	common   int // as sentBefore has it, once it was compared
+	compared bool
+
 	attempt int
 	changes []provider.Change
 	edited  int    // messages that are not as the client sent them
@@ -243,6 +246,7 @@ func (p *plan) change() {
 	} else {
 		p.turn = turn
 	}
+	p.s.learn(p.a, &p.count)
 	applied := p.s.edits.Apply(p.a.hashes)
 	p.changes, p.edited, p.after, p.upTo = p.changes[:0], 0, 0, append(p.upTo[:0], 0)
 	for i := range applied.Shown {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"ambit/entry"
@@ -169,21 +171,58 @@ func (s *standing) fact(a *asking, i int, count *token.Model) selection.Message 
 	h := a.elements.Messages[i].Hash
 	m, ok := s.facts[h]
 	if !ok {
-		said := a.message(i)
-		u := conversation.Unit("", said)
-		m = selection.Message{Hash: h, Role: u.Role, Calls: u.Calls(), Results: u.Results(), Tokens: weigh(count, said, a.elements.Messages[i].Length), Made: new(selection.Made)}
-		m.Summary = u.Role == unit.User && slices.ContainsFunc(said.Texts, func(t provider.Text) bool { return excerpt.Brought(t.Text) })
-		switch said.Fixed {
-		case "":
-		case provider.Reasoned:
-			m.Fixed = selection.Reasoned
-		default:
-			m.Fixed = selection.Kept
-		}
+		m = factOf(&a.elements.Messages[i], a.message(i), count)
 		s.facts[h] = m
 	}
 	return m
 }
+
+// factOf is what is decided by of a message.
+func factOf(el *provider.Element, said provider.Message, count *token.Model) selection.Message {
+	u := conversation.Unit("", said)
+	m := selection.Message{Hash: el.Hash, Role: u.Role, Calls: u.Calls(), Results: u.Results(), Tokens: weigh(count, said, el.Length), Made: new(selection.Made)}
+	m.Summary = u.Role == unit.User && slices.ContainsFunc(said.Texts, func(t provider.Text) bool { return excerpt.Brought(t.Text) })
+	switch said.Fixed {
+	case "":
+	case provider.Reasoned:
+		m.Fixed = selection.Reasoned
+	default:
+		m.Fixed = selection.Kept
+	}
+	return m
+}
+
+// learn makes the facts of a request's messages of which none are known, on all processors where they are many: the first
+// request of a session that was let go waits for it.
+func (s *standing) learn(a *asking, count *token.Model) {
+	var anew []int
+	for i := range a.elements.Messages {
+		if _, ok := s.facts[a.elements.Messages[i].Hash]; !ok {
+			anew = append(anew, i)
+		}
+	}
+	if len(anew) < many {
+		return
+	}
+	said, facts := make([]provider.Message, len(anew)), make([]selection.Message, len(anew))
+	var wait sync.WaitGroup
+	at := runtime.GOMAXPROCS(0)
+	for first := range at {
+		wait.Go(func() {
+			for k := first; k < len(anew); k += at {
+				said[k] = a.decode(anew[k])
+				facts[k] = factOf(&a.elements.Messages[anew[k]], said[k], count)
+			}
+		})
+	}
+	wait.Wait()
+	for k, i := range anew {
+		a.messages[i], s.facts[facts[k].Hash] = said[k], facts[k]
+	}
+}
+
+// many is from how many messages on it is worth to read them side by side.
+const many = 64
 
 // weigh estimates a message. What it holds beside public text is counted by its bytes, three to a token.
 func weigh(count *token.Model, m provider.Message, bytes int) int {
