@@ -30,8 +30,11 @@ func TestWhatWasReadGrowsOld(t *testing.T) {
 		cold bool
 		gone bool
 	}{
-		{"read", 20, true, false}, {"bash", 20, true, true},
-		{"read", 20, false, false}, {"bash", 20, false, false}, {"bash", 60, false, true},
+		{"read", 20, true, false},
+		{"bash", 20, true, true},
+		{"read", 20, false, false},
+		{"bash", 20, false, false},
+		{"bash", 60, false, true},
 	} {
 		c := newClient(t, selection.Cut)
 		c.user("Do it.")
