@@ -205,12 +205,16 @@ func (s *standing) learn(a *asking, count *token.Model) {
 		return
 	}
 	said, facts := make([]provider.Message, len(anew)), make([]selection.Message, len(anew))
+	decoded := a.messages // which nobody changes until all is done
 	var wait sync.WaitGroup
 	at := runtime.GOMAXPROCS(0)
 	for first := range at {
 		wait.Go(func() {
 			for k := first; k < len(anew); k += at {
-				said[k] = a.decode(anew[k])
+				var ok bool
+				if said[k], ok = decoded[anew[k]]; !ok {
+					said[k] = a.decode(anew[k])
+				}
 				facts[k] = factOf(&a.elements.Messages[anew[k]], said[k], count)
 			}
 		})

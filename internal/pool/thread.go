@@ -244,7 +244,7 @@ func (p *Pool) Shifted() map[int]bool {
 		}
 		n := d.N
 		for j := 0; n == 0 && j < len(p.Exchanges); j++ {
-			if x := &p.Exchanges[j]; x.Seq > d.Seq && x.Relation != nil && x.Relation.Thread == d.Thread {
+			if x := &p.Exchanges[j]; x.Seq > d.Seq && x.Relation != nil && x.Relation.Thread == d.Thread && x.Relation.How != entry.Count {
 				n = x.Relation.N
 			}
 		}

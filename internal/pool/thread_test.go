@@ -129,7 +129,7 @@ func TestShifted(t *testing.T) {
 		&entry.Request{N: 3}, &entry.Relation{N: 3, Thread: "t1", How: entry.Extends, Parent: 2},
 		&entry.Decision{N: 3, Thread: "t1", Stage: entry.StageCut}, // nothing that was sent
 		&entry.Decision{Thread: "t1", Stage: entry.StageCompact},   // a person asked
-		&entry.Request{N: 4}, &entry.Relation{N: 4, Thread: "t2", How: entry.Root},
+		&entry.Request{N: 4}, &entry.Relation{N: 4, Thread: "t1", How: entry.Count},
 		&entry.Request{N: 5}, &entry.Relation{N: 5, Thread: "t1", How: entry.Extends, Parent: 3},
 		&entry.Decision{Thread: "t1", Stage: entry.StageLift}, // nothing came of it yet
 	} {

@@ -80,18 +80,25 @@ func (t *talk) worthwhile(p *plan, e economy) bool {
 }
 
 // better reports whether a compaction is to be made in one with the pruning that is made anyway: once nothing more can be
-// pruned, it saves more than it costs to write what stands in front of that anew, and the bank allows it.
+// pruned, it saves more than it costs to write what stands in front of that anew, and the bank allows it. What its checkpoint
+// takes is known when that is written, so it is written before the answer is yes.
 func (t *talk) better(p, prune *plan, e economy) bool {
-	if !t.worthwhile(p, e) || t.in.price(p.read, p.written()) > e.allowance {
-		return false
-	}
-	h := e.horizon(p.written(), e.growth)
-	return e.net(t, p, h) > e.net(t, prune, h)
+	return t.saves(p, prune, e) && (t.in.Draft || t.finish(p) && t.saves(p, prune, e))
 }
 
-// net is what a plan saves in so many requests, less what it costs to write anew.
-func (e *economy) net(t *talk, p *plan, requests float64) float64 {
-	return e.read*float64(p.removed(t))*requests - (e.write-e.read)*float64(p.written())
+// saves compares a compaction with a pruning by what both are taken to take.
+func (t *talk) saves(p, prune *plan, e economy) bool {
+	if p.total >= prune.total || !t.worthwhile(p, e) || t.in.price(p.read, p.written()) > e.allowance {
+		return false
+	}
+	if t.in.Cold {
+		return true
+	}
+	h := e.horizon(p.written(), e.growth)
+	net := func(x *plan) float64 {
+		return e.read*float64(x.removed(t))*h - (e.write-e.read)*float64(x.written())
+	}
+	return net(p) > net(prune)
 }
 
 // coldGain is from how many tokens on it is worth a boundary that costs nothing.

@@ -16,7 +16,7 @@ import (
 const (
 	recordBytes = 3000
 	recordPaths = 4500
-	recordLines = 6000 // of these a third from one result
+	recordLines = 6000 // of these a third from the results of one message
 )
 
 // checkpoint has a record say what was done in the messages that a plan leaves out, behind the newest of them. The record is
@@ -34,7 +34,7 @@ func (t *talk) checkpoint(p *plan) {
 		verbatim = append(verbatim, "Files that were named:\n"+strings.Join(paths, " "))
 	}
 	if lines := t.outline(p, recordLines); len(lines) > 0 {
-		verbatim = append(verbatim, "Lines of what was read and found, as they stood there:\n"+strings.Join(lines, "\n"))
+		verbatim = append(verbatim, "Lines of what was read and found, without their indentation:\n"+strings.Join(lines, "\n"))
 	}
 	p.faces[p.last].Behind = append(p.faces[p.last].Behind, thread.Placed{Text: excerpt.Render(c, verbatim)})
 }

@@ -1,7 +1,6 @@
 package selection
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 
@@ -75,23 +74,23 @@ var mains = []string{"file_path", "filePath", "path", "absolute_path", "target_f
 
 // callOf reads a call.
 func callOf(p unit.Part) call {
-	c := call{id: p.ID, tool: p.Name, kind: kindOf(p.Name), args: bytes.Clone(p.Args)}
-	m := members(p.Args)
+	c := call{id: p.ID, tool: p.Name, kind: kindOf(p.Name), args: p.Args}
+	m, about := members(p.Args), "" // the main argument
 	for _, name := range mains {
 		if text := textOf(m[name]); text != "" {
-			c.about = text
+			about = text
 			break
 		}
 	}
-	if c.about == "" {
-		c.about = textOf(p.Args)
+	if about == "" {
+		about = textOf(p.Args)
 	}
 	switch c.kind {
 	case reads, writes:
-		if strings.Contains(c.about, "\n") || textOf(m["patch"]) != "" || textOf(m["patchText"]) != "" || textOf(m["input"]) != "" {
-			c.paths = patched(c.about + "\n" + textOf(m["patch"]) + "\n" + textOf(m["patchText"]) + "\n" + textOf(m["input"]))
-		} else if c.about != "" {
-			c.paths = []string{c.about}
+		if strings.Contains(about, "\n") || textOf(m["patch"]) != "" || textOf(m["patchText"]) != "" || textOf(m["input"]) != "" {
+			c.paths = patched(about + "\n" + textOf(m["patch"]) + "\n" + textOf(m["patchText"]) + "\n" + textOf(m["input"]))
+		} else if about != "" {
+			c.paths = []string{about}
 		}
 		if textOf(m["command"]) == "view" {
 			c.kind = reads
@@ -102,7 +101,7 @@ func callOf(p unit.Part) call {
 		_, line := m["start_line"]
 		c.whole = !from && !to && !span && !line
 	case runs:
-		c.command()
+		c.command(about)
 	}
 	return c
 }
@@ -114,7 +113,7 @@ var patchLine = regexp.MustCompile(`(?m)^(?:\*\*\* (?:Add|Update|Delete) File: |
 
 func patched(text string) (paths []string) {
 	for _, m := range patchLine.FindAllStringSubmatch(text, -1) {
-		paths = append(paths, m[1])
+		paths = append(paths, strings.Clone(m[1])) // and not the patch
 	}
 	return paths
 }
@@ -126,8 +125,8 @@ var readers = regexp.MustCompile(`^(?:cat|sed -n|nl|head|tail|less|bat|awk 'NR)\
 var lookers = regexp.MustCompile(`^(?:rg|grep|find|fd|ls|tree|ag|git grep|git ls-files|wc)\b`)
 
 // command reads what a shell is told to do.
-func (c *call) command() {
-	text := strings.TrimSpace(c.about)
+func (c *call) command(text string) {
+	text = strings.TrimSpace(text)
 	for {
 		rest, ok := strings.CutPrefix(text, "cd ")
 		if !ok {
@@ -139,7 +138,9 @@ func (c *call) command() {
 		}
 		text = strings.TrimSpace(after)
 	}
-	c.paths = pathLike.FindAllString(firstOf(text, 2000), 8)
+	for _, p := range pathLike.FindAllString(firstOf(text, 2000), 8) {
+		c.paths = append(c.paths, strings.Clone(p))
+	}
 	switch {
 	case strings.HasPrefix(text, "apply_patch") || strings.Contains(firstOf(text, 200), "*** Begin Patch"):
 		c.kind, c.paths = writes, patched(text)

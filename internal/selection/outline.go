@@ -30,8 +30,12 @@ func rankOf(line string) int {
 	return len(lineKinds)
 }
 
-// numbered is how tools put a number before a line.
-var numbered = regexp.MustCompile(`^\s*\d+(?:→|\t|\| |: |:|-)`)
+// numbered is how tools that show files put a number before a line, and matched how those that search do. Elsewhere what looks
+// like a number before a colon may be a time or a code.
+var (
+	numbered = regexp.MustCompile(`^\s*\d+(?:→|\t|\| )`)
+	matched  = regexp.MustCompile(`^\d+[:-]`)
+)
 
 // A line is told again from so many bytes on, and up to so many.
 const (
@@ -86,8 +90,12 @@ func (t *talk) left(p *plan) (lines []told) {
 			if part.Kind != unit.Result {
 				continue
 			}
+			before := numbered
+			if t.call(part.ID).kind == looks {
+				before = matched
+			}
 			for line := range strings.Lines(part.Text) {
-				line = strings.TrimSpace(line[len(numbered.FindString(line)):])
+				line = strings.TrimSpace(line[len(before.FindString(line)):])
 				if len(line) >= leastLine && len(line) <= mostLine && !seen[line] {
 					seen[line] = true
 					lines = append(lines, told{line, rankOf(line), i})

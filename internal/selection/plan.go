@@ -20,12 +20,29 @@ type plan struct {
 	kept  int    // tokens of what stands before it
 	read  int    // of these, what a cache that is warm still holds
 	last  int    // the newest message that is left out; -1 for none
-	draft bool   // its checkpoint is not written yet: so many tokens are taken for it
+	draft bool   // its checkpoint is not written yet: what one takes is a guess
 	yaml  string // of its checkpoint
 }
 
-// recordTokens is what a checkpoint takes about, until it is written.
+// recordTokens is what a first checkpoint takes about.
 const recordTokens = 2000
+
+// record is what a checkpoint is taken to take until it is written: as much as the one that stands where that is long for what
+// the user asked for or pinned, because it says all of that again.
+func (t *talk) record() int {
+	n := 0
+	for i := range t.shown {
+		for _, b := range t.shown[i].Behind {
+			if isCheckpoint(b.Text) {
+				n += t.in.Tokens(b.Text)
+			}
+		}
+	}
+	if n <= 3*recordTokens {
+		return recordTokens
+	}
+	return n
+}
 
 // removed is by how much the plan makes the request smaller, in tokens.
 func (p *plan) removed(t *talk) int { return t.total - p.total }
@@ -41,7 +58,7 @@ func (p *plan) count(t *talk) *plan {
 		p.total += p.size[i]
 	}
 	if p.draft {
-		p.total += recordTokens
+		p.total += t.record()
 	}
 	p.kept, p.read = t.before(p.from), t.before(t.cached(p.from))
 	return p

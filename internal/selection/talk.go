@@ -198,7 +198,6 @@ type call struct {
 	id    string
 	tool  string
 	kind  kind
-	about string   // its main argument
 	paths []string // files that it is about
 	args  []byte
 	whole bool // of a read: all of a file

@@ -66,8 +66,8 @@ func (t *talk) results() (list []*result) {
 	return list
 }
 
-// done is how much was done behind each message, in answers. One that only reads and looks counts less: while an agent takes
-// in what it is going to work with, nothing of that grows old.
+// done is how much was done behind each message, in answers. One that does nothing but read, look and talk counts less: while an
+// agent takes in what it is going to work with, that hardly grows old.
 func (t *talk) done() []int {
 	ages := make([]int, len(t.in.Messages))
 	n := 0.0
@@ -89,7 +89,7 @@ func (t *talk) done() []int {
 	return ages
 }
 
-// onlyReads is for how much an answer counts whose calls do nothing but read.
+// onlyReads is for how much such an answer counts.
 const onlyReads = 0.7
 
 // file is what happened to a file, by its name. Ages are as done has them.

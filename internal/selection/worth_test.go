@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,5 +108,58 @@ func TestOutline(t *testing.T) {
 	}
 	if n := strings.Count(record, "another } from"); n < 10 || n > 60 {
 		t.Errorf("%d lines of one file are told again", n)
+	}
+}
+
+// However much a checkpoint has to say of what the user asked for, it takes the place of a pruning only where the request is
+// smaller with it.
+func TestCompactionIsNoWorseThanPruning(t *testing.T) {
+	for _, size := range []int{500, 8_000, 20_000, 45_000} {
+		for _, cold := range []bool{false, true} {
+			after := make(map[string]int)
+			for _, policy := range []string{selection.Cut, selection.Full} {
+				c := newClient(t, policy)
+				for i := range 4 {
+					var asked strings.Builder
+					for j := 0; asked.Len() < size; j++ {
+						fmt.Fprintf(&asked, "Never change the file number %d of part %d without a test of its own. ", j, i)
+					}
+					c.user(asked.String())
+					for range 8 {
+						c.say(unit.Assistant, text(lines(i, 300)))
+						c.work("bash", 1, 6_000)
+					}
+				}
+				c.last, c.cold = slices.Clone(c.talk), cold
+				d, _ := c.send()
+				after[policy] = d.After
+				if cold && d.Stage == entry.StageNone {
+					t.Errorf("%d bytes under %s: nothing is done: %s", size, policy, d.Why)
+				}
+			}
+			if after[selection.Full] > after[selection.Cut] {
+				t.Errorf("%d bytes, cold %v: %d tokens, where pruning leaves %d", size, cold, after[selection.Full], after[selection.Cut])
+			}
+		}
+	}
+}
+
+// Numbers of lines are not told again, other numbers are.
+func TestOutlineKeepsTimes(t *testing.T) {
+	c := newClient(t, selection.Full)
+	c.user("Do it.")
+	c.say(unit.Assistant, unit.Part{Kind: unit.Call, ID: "a", Name: "read", Args: []byte(`{"path":"a.log"}`)})
+	c.say(unit.Tool, unit.Part{Kind: unit.Result, ID: "a", Text: strings.Repeat("short\n", 400) + "2024-05-01T12:00:00Z ERROR the store is closed\n   17\timport one from \"./two/three/four/five/six/seven\"\n"})
+	c.work("bash", 40, 400)
+	in := c.input()
+	in.Asked = true
+	var record string
+	for _, x := range selection.Decide(in).Changes {
+		record += x.Text
+	}
+	for _, line := range []string{"2024-05-01T12:00:00Z ERROR the store is closed", "import one from \"./two/three/four/five/six/seven\""} {
+		if !strings.Contains(record, "\n"+line+"\n") && !strings.Contains(record, "\n"+line) {
+			t.Errorf("%q is not told again:\n%s", line, record)
+		}
 	}
 }
