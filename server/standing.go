@@ -195,6 +195,9 @@ func factOf(el *provider.Element, said provider.Message, count *token.Model) sel
 // learn makes the facts of a request's messages of which none are known, on all processors where they are many: the first
 // request of a session that was let go waits for it.
 func (s *standing) learn(a *asking, count *token.Model) {
+	if len(a.elements.Messages)-len(s.facts) < many {
+		return // most are known
+	}
 	var anew []int
 	for i := range a.elements.Messages {
 		if _, ok := s.facts[a.elements.Messages[i].Hash]; !ok {
