@@ -192,11 +192,11 @@ func factOf(el *provider.Element, said provider.Message, count *token.Model) sel
 	return m
 }
 
-// learn makes the facts of a request's messages of which none are known, on all processors where they are many: the first
-// request of a session that was let go waits for it.
+// learn makes the facts of a request's messages that are not known, on all processors, where they are many: the first request of
+// a session that was let go waits for it.
 func (s *standing) learn(a *asking, count *token.Model) {
 	if len(a.elements.Messages)-len(s.facts) < many {
-		return // most are known
+		return
 	}
 	var anew []int
 	for i := range a.elements.Messages {
@@ -204,18 +204,14 @@ func (s *standing) learn(a *asking, count *token.Model) {
 			anew = append(anew, i)
 		}
 	}
-	if len(anew) < many {
-		return
-	}
 	said, facts := make([]provider.Message, len(anew)), make([]selection.Message, len(anew))
-	decoded := a.messages // which nobody changes until all is done
 	var wait sync.WaitGroup
-	at := runtime.GOMAXPROCS(0)
-	for first := range at {
+	readers := runtime.GOMAXPROCS(0)
+	for first := range readers {
 		wait.Go(func() {
-			for k := first; k < len(anew); k += at {
+			for k := first; k < len(anew); k += readers {
 				var ok bool
-				if said[k], ok = decoded[anew[k]]; !ok {
+				if said[k], ok = a.messages[anew[k]]; !ok { // which nobody changes until all is done
 					said[k] = a.decode(anew[k])
 				}
 				facts[k] = factOf(&a.elements.Messages[anew[k]], said[k], count)

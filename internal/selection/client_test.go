@@ -119,6 +119,13 @@ func (c *client) input() selection.Input {
 	return in
 }
 
+// asked is what is decided when a person asks for a checkpoint.
+func (c *client) asked() selection.Decision {
+	in := c.input()
+	in.Asked = true
+	return selection.Decide(in)
+}
+
 // take writes what was decided.
 func (c *client) take(d selection.Decision) {
 	c.written = append(c.written, edit{lifts: d.Lifts})

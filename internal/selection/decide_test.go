@@ -168,9 +168,7 @@ func compacted(t *testing.T) *client {
 	c.work("bash", 20, 8_000)
 	c.user("And now the rest.")
 	c.work("bash", 6, 400)
-	in := c.input()
-	in.Asked = true
-	d := selection.Decide(in)
+	d := c.asked()
 	if d.Stage != entry.StageCompact {
 		t.Fatalf("asked, %s: %s", d.Stage, d.Why)
 	}
@@ -203,9 +201,7 @@ func TestCheckpointsDoNotPileUp(t *testing.T) {
 	c := compacted(t)
 	for range 3 {
 		c.work("bash", 20, 8_000)
-		in := c.input()
-		in.Asked = true
-		d := selection.Decide(in)
+		d := c.asked()
 		if d.Stage != entry.StageCompact || len(d.Lifts) != 1 {
 			t.Fatalf("%s lifts %v: %s", d.Stage, d.Lifts, d.Why)
 		}

@@ -27,9 +27,9 @@ type plan struct {
 // recordTokens is what a first checkpoint takes about.
 const recordTokens = 2000
 
-// record is what a checkpoint is taken to take until it is written: as much as the one that stands where that is long for what
+// expected is what a checkpoint is taken to take until it is written: as much as the one that stands where that is long for what
 // the user asked for or pinned, because it says all of that again.
-func (t *talk) record() int {
+func (t *talk) expected() int {
 	n := 0
 	for i := range t.shown {
 		for _, b := range t.shown[i].Behind {
@@ -58,7 +58,7 @@ func (p *plan) count(t *talk) *plan {
 		p.total += p.size[i]
 	}
 	if p.draft {
-		p.total += t.record()
+		p.total += t.expected()
 	}
 	p.kept, p.read = t.before(p.from), t.before(t.cached(p.from))
 	return p

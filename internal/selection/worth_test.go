@@ -93,9 +93,7 @@ func TestOutline(t *testing.T) {
 	result(c, "old", strings.Repeat(filler, 100)+"    13\timport { only, here } from \"./the/first/of/all/that/was/read\"\n"+strings.Repeat(filler, 100))
 	result(c, "much", many.String())
 	c.work("bash", 40, 400)
-	in := c.input()
-	in.Asked = true
-	d := selection.Decide(in)
+	d := c.asked()
 	if d.Stage != entry.StageCompact {
 		t.Fatalf("%s: %s", d.Stage, d.Why)
 	}
@@ -151,14 +149,12 @@ func TestOutlineKeepsTimes(t *testing.T) {
 	c.say(unit.Assistant, unit.Part{Kind: unit.Call, ID: "a", Name: "read", Args: []byte(`{"path":"a.log"}`)})
 	c.say(unit.Tool, unit.Part{Kind: unit.Result, ID: "a", Text: strings.Repeat("short\n", 400) + "2024-05-01T12:00:00Z ERROR the store is closed\n   17\timport one from \"./two/three/four/five/six/seven\"\n"})
 	c.work("bash", 40, 400)
-	in := c.input()
-	in.Asked = true
 	var record string
-	for _, x := range selection.Decide(in).Changes {
+	for _, x := range c.asked().Changes {
 		record += x.Text
 	}
 	for _, line := range []string{"2024-05-01T12:00:00Z ERROR the store is closed", "import one from \"./two/three/four/five/six/seven\""} {
-		if !strings.Contains(record, "\n"+line+"\n") && !strings.Contains(record, "\n"+line) {
+		if !strings.Contains(record, "\n"+line+"\n") {
 			t.Errorf("%q is not told again:\n%s", line, record)
 		}
 	}
