@@ -7,7 +7,6 @@ package pool
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -15,6 +14,8 @@ import (
 
 	"ambit/entry"
 	"ambit/journal"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
