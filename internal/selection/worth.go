@@ -37,7 +37,7 @@ func (k kind) span() float64 {
 }
 
 // slower is how much slower what was read ages as long as calls name its file.
-const slower = 2.5
+const slower = 2.2
 
 // results are those that stand in the request, and in no part of it that is never touched.
 func (t *talk) results() (list []*result) {
@@ -135,7 +135,7 @@ const large = 12_000
 // cold cache, where all that is kept has to be written anew and nothing has to be that is left out.
 func (t *talk) room() float64 {
 	less := 1.0
-	if t.total-t.in.Head > crowded {
+	if t.total-t.in.Head > t.crowded() {
 		less = 0.3
 	}
 	if t.in.Cold {
@@ -144,8 +144,25 @@ func (t *talk) room() float64 {
 	return less
 }
 
-// crowded is that much, in tokens beside the head.
-const crowded = 90_000
+// crowded is that much, in tokens beside the head: more where a token that is kept costs less than usual, because what is
+// needed again is worth the same whatever the model; but not so much that the window forces what is better chosen. Tuned on
+// recorded sessions, none of a dearer model than usual.
+func (t *talk) crowded() int {
+	more := crowded
+	if read := t.in.Model.Price.Read; read > 0 {
+		more = int(crowded * min(mostCheap, max(1, usualRead/read)))
+	}
+	if usable := t.in.usable(); usable > 0 {
+		more = min(more, max(crowded, usable*3/4))
+	}
+	return more
+}
+
+const (
+	crowded   = 90_000
+	usualRead = 0.5 // USD per million tokens, as of Opus and of GPT's largest
+	mostCheap = 4
+)
 
 // fileAge is how old the text of files is: it ages slower while calls name one of them, or what belongs to one of them, as a
 // test does to what it tests.

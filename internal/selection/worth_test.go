@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ambit/entry"
+	"ambit/internal/pricing"
 	"ambit/internal/selection"
 	"ambit/unit"
 )
@@ -51,6 +52,36 @@ func TestWhatWasReadGrowsOld(t *testing.T) {
 		}
 		if gone := pruned(c, d)[read]; gone != x.gone {
 			t.Errorf("%+v: what was read is left out: %v", x, gone)
+		}
+	}
+}
+
+// Once a conversation is crowded, what was read gives way earlier; how large it may grow before depends on what a token that is
+// kept costs, and on the window.
+func TestCrowded(t *testing.T) {
+	for _, x := range []struct {
+		read   float64 // USD per million tokens
+		window int
+		gone   bool
+	}{
+		{0, 1_000_000, true},
+		{0.5, 1_000_000, true},
+		{1.5, 1_000_000, true},
+		{0.2, 1_000_000, false},
+		{0.2, 160_000, true},
+	} {
+		c := newClient(t, selection.Cut)
+		c.model = pricing.Model{Window: x.window, Price: pricing.Price{Input: 10 * x.read, Read: x.read, Write: 10 * x.read}}
+		c.user("Do it.")
+		c.use("read", "first/of_all.go", 20_000)
+		read := entry.Seq(len(c.talk))
+		for i := range 14 {
+			c.use("read", strings.Repeat("x", i+1)+".txt", 32_000)
+		}
+		c.last, c.cold = slices.Clone(c.talk), true
+		d, _ := c.send()
+		if gone := pruned(c, d)[read]; gone != x.gone || d.Forced {
+			t.Errorf("%+v, with %d tokens: what was read first is left out: %v, %s: %s", x, d.Before, gone, d.Stage, d.Why)
 		}
 	}
 }
