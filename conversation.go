@@ -12,7 +12,7 @@ import (
 // Conversations are the session's threads, each with who said what, as its requests held it and whole. What was purged or
 // cannot be read stands as an empty message.
 func (r *Recording) Conversations(ctx context.Context) []*conversation.Conversation {
-	s := &source{ctx: ctx, r: r, pool: r.pool}
+	s := &retained{ctx: ctx, r: r, pool: r.pool}
 	return conversation.Of(r.pool, conversation.Reader{
 		Message: func(u *pool.Unit) (provider.Message, error) { return s.message(u) },
 		Answer:  func(n int) (provider.Answer, error) { return r.Answer(ctx, n) },

@@ -147,7 +147,7 @@ func (p *purging) aim() error {
 		return p.means(u)
 	case *entry.Request, *entry.Response:
 		return p.means(p.exchanged()...)
-	case *entry.Pin, *entry.Note, *entry.Edit, *entry.Sent, *entry.Decision:
+	case *entry.Pin, *entry.Note, *entry.Edit, *entry.Sent, *entry.Decision, *entry.Input, *entry.Works, *entry.Told, *entry.Result:
 		if len(entry.Bodies(f)) == 0 {
 			return sayf(ErrRefused, "%s, a %s, has no text", of.Ref(), f.Kind())
 		}

@@ -97,7 +97,7 @@ type Said struct {
 // Said decodes the unit of an entry, of whichever branch. ErrNotRecorded says that the entry is none.
 func (r *Recording) Said(ctx context.Context, seq entry.Seq) (Said, error) {
 	if r.reader == nil {
-		r.reader = &source{ctx: ctx, r: r, pool: r.pool}
+		r.reader = &retained{ctx: ctx, r: r, pool: r.pool}
 	}
 	u := r.unit(seq)
 	if u == nil {
@@ -175,7 +175,7 @@ func handle(key []byte, session string, seq entry.Seq) string {
 // capture is what an answer looks at.
 type capture struct {
 	index.Capture
-	source *source
+	source *retained
 }
 
 // capture takes the session as it is, or as it was when the answer was given that a cursor continues.
@@ -201,8 +201,8 @@ func (r *Recording) capture(ctx context.Context, key []byte, cursor string, bran
 	return capture{index.Capture{ID: id, Key: key, Texts: s.texts}, s}
 }
 
-func (r *Recording) source(ctx context.Context, p *pool.Pool, branches Branches) *source {
-	s := &source{ctx: ctx, r: r, pool: p}
+func (r *Recording) source(ctx context.Context, p *pool.Pool, branches Branches) *retained {
+	s := &retained{ctx: ctx, r: r, pool: p}
 	if s.current = branches == CurrentBranch; s.current {
 		s.requests, s.answers = p.Behind()
 	}

@@ -99,7 +99,7 @@ func (r *Recording) recorded(ctx context.Context, at *entry.Place) ([]byte, erro
 }
 
 // recorded reads a message that stands in an imported recording.
-func (s *source) recorded(u *pool.Unit) (provider.Message, error) {
+func (s *retained) recorded(u *pool.Unit) (provider.Message, error) {
 	if len(u.Element) == 0 && u.Unknown && u.N == 0 {
 		return provider.Message{}, nil // a part of the recording that is no record
 	}
@@ -120,7 +120,7 @@ func (s *source) recorded(u *pool.Unit) (provider.Message, error) {
 
 // outgrown reports whether a unit is a part that could not be read because a recording ended in it, and a newer version of
 // that is there, which says itself what cannot be read. What is one object is written anew each time.
-func (s *source) outgrown(u *pool.Unit) bool {
+func (s *retained) outgrown(u *pool.Unit) bool {
 	if u.N != 0 || u.In == 0 {
 		return false
 	}

@@ -20,9 +20,9 @@ type Recording struct {
 	store   *journal.Dir
 	session string
 	pool    *pool.Pool
-	torn    bool    // there is more, which cannot be read
-	purged  bool    // some text that was looked for was purged
-	reader  *source // of single units
+	torn    bool      // there is more, which cannot be read
+	purged  bool      // some text that was looked for was purged
+	reader  *retained // of single units
 }
 
 // maxDecoded bounds a body whose content encoding is undone, in bytes.

@@ -90,6 +90,41 @@ func Encode(e Entry) ([]byte, error) {
 			head
 			*Note
 		}{h, f}
+	case *Input:
+		whole = struct {
+			head
+			*Input
+		}{h, f}
+	case *Promoted:
+		whole = struct {
+			head
+			*Promoted
+		}{h, f}
+	case *Works:
+		whole = struct {
+			head
+			*Works
+		}{h, f}
+	case *Told:
+		whole = struct {
+			head
+			*Told
+		}{h, f}
+	case *Call:
+		whole = struct {
+			head
+			*Call
+		}{h, f}
+	case *Result:
+		whole = struct {
+			head
+			*Result
+		}{h, f}
+	case *Idle:
+		whole = struct {
+			head
+			*Idle
+		}{h, f}
 	}
 	b := bytes.NewBuffer(make([]byte, 0, 1024))
 	enc := json.NewEncoder(b)
@@ -149,6 +184,20 @@ func blank(k Kind) Fact {
 		return new(Pin)
 	case KindNote:
 		return new(Note)
+	case KindInput:
+		return new(Input)
+	case KindPromoted:
+		return new(Promoted)
+	case KindWorks:
+		return new(Works)
+	case KindTold:
+		return new(Told)
+	case KindCall:
+		return new(Call)
+	case KindResult:
+		return new(Result)
+	case KindIdle:
+		return new(Idle)
 	default:
 		return &Unknown{Name: k}
 	}

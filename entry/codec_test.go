@@ -54,6 +54,15 @@ func facts() []entry.Fact {
 		},
 		&entry.Pin{ID: "p1", Of: 4, By: "user", Off: true, Body: body},
 		&entry.Note{ID: "n1", Class: "finding", By: "agent", Refs: []string{"e4"}, Body: body},
+		&entry.Input{ID: "a", Delivery: entry.Steer, By: "user", Body: body},
+		&entry.Promoted{Activity: 2, Inputs: []entry.Seq{7}},
+		&entry.Works{
+			Agent: "coder", Role: body, Parent: "s-0", Provider: "openai", Type: "responses", Model: "m", Output: 9, Dir: "/w", Plain: true,
+		},
+		&entry.Told{Baseline: true, Text: body, Volatile: body, Values: body, Missing: []entry.Missing{{Key: "core/git", Why: "no git"}}, Why: "it begins"},
+		&entry.Call{N: 3, ID: "call_1", Name: "bash"},
+		&entry.Result{N: 3, ID: "call_1", Failed: true, Ended: entry.SettledRun, TookMS: 5, Body: body},
+		&entry.Idle{Activity: 2, Turns: 3, Ended: entry.EndingLimit, Why: "25 turns"},
 		&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-11-29T12:00:00Z","kind":"later","to":[1,2.50]}`)},
 	}
 }
@@ -136,10 +145,13 @@ func TestBodies(t *testing.T) {
 	for _, f := range facts() {
 		want := 0
 		switch f.(type) {
-		case *entry.Request, *entry.Response, *entry.Imported, *entry.Decision, *entry.Edit, *entry.Pin, *entry.Note:
+		case *entry.Request, *entry.Response, *entry.Imported, *entry.Decision, *entry.Edit, *entry.Pin, *entry.Note,
+			*entry.Input, *entry.Works, *entry.Result:
 			want = 1
 		case *entry.Sent:
 			want = 2
+		case *entry.Told:
+			want = 3
 		}
 		if got := len(entry.Bodies(f)); got != want {
 			t.Errorf("%s relies on %d bodies, want %d", f.Kind(), got, want)

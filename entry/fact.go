@@ -23,10 +23,19 @@ const (
 	KindSent     Kind = "sent"
 	KindPin      Kind = "pin"
 	KindNote     Kind = "note"
+
+	// Of sessions of Ambit's own.
+	KindInput    Kind = "input"
+	KindPromoted Kind = "promoted"
+	KindWorks    Kind = "works"
+	KindTold     Kind = "told"
+	KindCall     Kind = "call"
+	KindResult   Kind = "result"
+	KindIdle     Kind = "idle"
 )
 
 // Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap, *Imported, *Purged, *Decision,
-// *Edit, *Sent, *Pin, *Note or *Unknown. The set is sealed, so a switch over these is complete.
+// *Edit, *Sent, *Pin, *Note, *Input, *Promoted, *Works, *Told, *Call, *Result, *Idle or *Unknown. The set is sealed, so a switch over these is complete.
 type Fact interface {
 	Kind() Kind
 	sealed()
@@ -282,6 +291,14 @@ func Bodies(f Fact) []Body {
 	case *Pin:
 		all = []*Body{f.Body}
 	case *Note:
+		all = []*Body{f.Body}
+	case *Input:
+		all = []*Body{f.Body}
+	case *Works:
+		all = []*Body{f.Role}
+	case *Told:
+		all = []*Body{f.Text, f.Volatile, f.Values}
+	case *Result:
 		all = []*Body{f.Body}
 	}
 	var bodies []Body

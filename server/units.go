@@ -68,7 +68,7 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 		w.learn(known{f.Thread, el.Hash}, x.n)
 		m := a.message(i)
 		if !s.repeats(m, p.Parent, q.Key) {
-			w.facts = append(w.facts, messageUnits(x, el, m)...)
+			w.facts = append(w.facts, reading.MessageUnits(x.n, x.thread, el, m)...)
 		}
 	}
 }
@@ -191,14 +191,6 @@ func (r *recorder) answered(x *exchange, a *provider.Answer) {
 	}
 }
 
-// messageUnits are the units of a message: one, unless its IDs are many.
-func messageUnits(x *exchange, el provider.Element, m provider.Message) []entry.Fact {
-	u := &entry.Unit{
-		N: x.n, Of: entry.PartMessage, Thread: x.thread, At: el.At, Offset: int64(el.Offset), Length: int64(el.Length), Element: hex.EncodeToString(el.Hash[:]),
-	}
-	return reading.Units(u, m)
-}
-
 // answerUnits are the units of a response: its answer, or its body when that is not understood.
 func answerUnits(x *exchange, body []byte, a provider.Answer) []entry.Fact {
 	if len(x.response.bytes) == 0 {
@@ -213,11 +205,7 @@ func answerUnits(x *exchange, body []byte, a provider.Answer) []entry.Fact {
 		}
 		return []entry.Fact{&entry.Unit{N: x.n, Of: entry.PartResponse, Thread: x.thread, Length: int64(len(x.response.bytes))}}
 	}
-	u := &entry.Unit{N: x.n, Of: entry.PartAnswer, Thread: x.thread, Role: "assistant", Name: a.ID, Whole: a.Whole, Unknown: a.Unknown}
-	for _, text := range a.Texts() {
-		u.Length += int64(len(text.Text))
-	}
-	return reading.WithIDs(u, reading.Calls(a.Calls), nil)
+	return reading.AnswerUnits(x.n, x.thread, a)
 }
 
 // streamed reports whether a response is a stream of events.

@@ -47,7 +47,60 @@ func decidedGist(f entry.Fact) string {
 		}
 		return s + ", " + count(size(f.Body)) + " bytes"
 	}
+	return ownGist(f)
+}
+
+// ownGist is an entry of a session of Ambit's own in a few words; "" for others.
+func ownGist(f entry.Fact) string {
+	switch f := f.(type) {
+	case *entry.Input:
+		return f.ID + " by " + f.By + ", " + string(f.Delivery) + ", " + count(size(f.Body)) + " bytes"
+	case *entry.Promoted:
+		return fmt.Sprintf("activity %d: %s", f.Activity, refs(f.Inputs))
+	case *entry.Works:
+		return strings.TrimSpace(f.Agent+" with "+f.Model+" over "+f.Type) + in(f.Dir)
+	case *entry.Told:
+		s := "a message of " + count(size(f.Text)) + " bytes"
+		if f.Baseline {
+			s = "a baseline of " + count(size(f.Text)) + " bytes: " + f.Why
+		}
+		for _, m := range f.Missing {
+			s += "; " + m.Key + ": " + m.Why
+		}
+		return s
+	case *entry.Call:
+		return fmt.Sprintf("#%d %s %s", f.N, f.Name, f.ID)
+	case *entry.Result:
+		s := fmt.Sprintf("#%d %s, %s, %s bytes", f.N, f.ID, f.Ended, count(size(f.Body)))
+		if f.Failed {
+			s += ", failed"
+		}
+		return s
+	case *entry.Idle:
+		s := fmt.Sprintf("activity %d %s after %s", f.Activity, f.Ended, plural(f.Turns, "turn", "turns"))
+		if f.Why != "" {
+			s += ": " + f.Why
+		}
+		return s
+	}
 	return ""
+}
+
+// in says where an agent works.
+func in(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return " in " + dir
+}
+
+// refs are entries by their refs.
+func refs(list []entry.Seq) string {
+	names := make([]string, len(list))
+	for i, seq := range list {
+		names[i] = seq.Ref()
+	}
+	return strings.Join(names, ", ")
 }
 
 func decisionGist(d *entry.Decision) string {

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 7
+const Version = 8
 
 // Pool is the state of one session.
 type Pool struct {
@@ -36,6 +36,7 @@ type Pool struct {
 	Pins      []Pin         `json:"pins,omitempty"`      // that hold, in order
 	LastPin   int           `json:"last_pin,omitempty"`  // number of the newest that ever was
 	Notes     []Note        `json:"notes,omitempty"`     // in order
+	Own       *Own          `json:"own,omitempty"`       // nil for a session that a client leads
 	Aliases   []string      `json:"aliases,omitempty"`   // by which requests name a sub-agent of the session as their parent
 	Inside    bool          `json:"inside,omitempty"`    // the last entry folded is not the last of its append
 	Cut       bool          `json:"cut,omitempty"`       // a fork that goes on from such an entry
@@ -173,6 +174,9 @@ func (p *Pool) Fold(f journal.Frame) error {
 			answer.Headers = reading(fact.Headers)
 			x.Response, x.Answered, x.AnswerRevision = &answer, f.Seq, f.Revision()
 		}
+		if p.Own != nil {
+			p.Own.Take(fact, f.Seq)
+		}
 	case *entry.Relation:
 		if x := p.Exchange(fact.N); x != nil {
 			x.Relation = fact
@@ -192,7 +196,9 @@ func (p *Pool) Fold(f journal.Frame) error {
 	case *entry.Purged:
 		p.purge(fact, f.Time)
 	default:
-		p.decided(f)
+		if !p.own(f) {
+			p.decided(f)
+		}
 	}
 	return nil
 }
@@ -286,6 +292,7 @@ func (p *Pool) Until(seq entry.Seq) *Pool {
 	q.Edits = slices.DeleteFunc(slices.Clone(p.Edits), func(e Edit) bool { return e.Seq > seq })
 	q.Pins = slices.DeleteFunc(slices.Clone(p.Pins), func(e Pin) bool { return e.Seq > seq })
 	q.Notes = slices.DeleteFunc(slices.Clone(p.Notes), func(e Note) bool { return e.Seq > seq })
+	q.Own = p.Own.until(seq)
 	return &q
 }
 

@@ -57,6 +57,22 @@ func Units(u *entry.Unit, m provider.Message) []entry.Fact {
 	return WithIDs(u, Calls(m.Calls), IDs(m.Results))
 }
 
+// MessageUnits are the units of an element of the body of request n, which says so much.
+func MessageUnits(n int, thread string, el provider.Element, m provider.Message) []entry.Fact {
+	return Units(&entry.Unit{
+		N: n, Of: entry.PartMessage, Thread: thread, At: el.At, Offset: int64(el.Offset), Length: int64(el.Length), Element: hex.EncodeToString(el.Hash[:]),
+	}, m)
+}
+
+// AnswerUnits are the units of the answer to request n.
+func AnswerUnits(n int, thread string, a provider.Answer) []entry.Fact {
+	u := &entry.Unit{N: n, Of: entry.PartAnswer, Thread: thread, Role: "assistant", Name: a.ID, Whole: a.Whole, Unknown: a.Unknown}
+	for _, text := range a.Texts() {
+		u.Length += int64(len(text.Text))
+	}
+	return WithIDs(u, Calls(a.Calls), nil)
+}
+
 // role is the beginning of a role that is too long to be one.
 func role(role string) string {
 	if len(role) > maxRole {

@@ -15,8 +15,8 @@ import (
 	"ambit/provider"
 )
 
-// source yields the public texts of a session.
-type source struct {
+// retained yields the public texts of a session.
+type retained struct {
 	ctx               context.Context
 	r                 *Recording
 	pool              *pool.Pool
@@ -39,7 +39,7 @@ var (
 )
 
 // texts yields the texts from number from on.
-func (s *source) texts(from int) iter.Seq2[index.Text, error] {
+func (s *retained) texts(from int) iter.Seq2[index.Text, error] {
 	return func(yield func(index.Text, error) bool) {
 		number := 0
 		for i := range s.pool.Units {
@@ -82,7 +82,7 @@ func (s *source) texts(from int) iter.Seq2[index.Text, error] {
 }
 
 // wanted reports whether a unit is looked at, and begins what is yielded of it.
-func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
+func (s *retained) wanted(u *pool.Unit) (index.Text, bool) {
 	t := index.Text{Ref: u.Seq.Ref(), Revision: u.Revision, N: u.N}
 	if u.Of.Silent() {
 		return t, false
@@ -115,13 +115,13 @@ func (s *source) wanted(u *pool.Unit) (index.Text, bool) {
 }
 
 // foreign reports whether a request is of no kind that is known, such as one for a credential.
-func (s *source) foreign(n int) bool {
+func (s *retained) foreign(n int) bool {
 	x := s.pool.Exchange(n)
 	return x == nil || x.Request.Type == ""
 }
 
 // pending reports whether an answer is not recorded that may hold public text.
-func (s *source) pending() bool {
+func (s *retained) pending() bool {
 	for i := range s.pool.Exchanges {
 		x := &s.pool.Exchanges[i]
 		if x.Response == nil && !s.requests[x.Request.N] && (x.Relation != nil || s.strange(x.Request.N)) {
@@ -132,7 +132,7 @@ func (s *source) pending() bool {
 }
 
 // older reports whether requests of conversations were recorded without what this version says of them.
-func (s *source) older() bool {
+func (s *retained) older() bool {
 	for i := range s.pool.Exchanges {
 		x := &s.pool.Exchanges[i]
 		switch x.Request.Type {
@@ -146,7 +146,7 @@ func (s *source) older() bool {
 }
 
 // strange reports whether a request's body is a unit as it stands.
-func (s *source) strange(n int) bool {
+func (s *retained) strange(n int) bool {
 	for i := range s.pool.Units {
 		if u := &s.pool.Units[i]; u.N == n && u.Of == entry.PartRequest {
 			return true
@@ -156,7 +156,7 @@ func (s *source) strange(n int) bool {
 }
 
 // fields yields the texts of a unit.
-func (s *source) fields(u *pool.Unit) iter.Seq2[provider.Text, error] {
+func (s *retained) fields(u *pool.Unit) iter.Seq2[provider.Text, error] {
 	return func(yield func(provider.Text, error) bool) {
 		texts, err := s.read(u)
 		for _, text := range texts {
@@ -174,7 +174,7 @@ func (s *source) fields(u *pool.Unit) iter.Seq2[provider.Text, error] {
 	}
 }
 
-func (s *source) read(u *pool.Unit) ([]provider.Text, error) {
+func (s *retained) read(u *pool.Unit) ([]provider.Text, error) {
 	if err := s.r.gone(u); err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (s *source) read(u *pool.Unit) ([]provider.Text, error) {
 }
 
 // opaque refuses a body that is not understood only because it ended early: there may be reasoning or system text in it.
-func (s *source) opaque(u *pool.Unit) error {
+func (s *retained) opaque(u *pool.Unit) error {
 	x := s.pool.Exchange(u.N)
 	switch {
 	case x == nil:
@@ -212,7 +212,7 @@ func (s *source) opaque(u *pool.Unit) error {
 
 // message reads a unit's message from the request in which it first passed, and of that no more than the message: a
 // long conversation's requests are each as long as all that was said before.
-func (s *source) message(u *pool.Unit) (provider.Message, error) {
+func (s *retained) message(u *pool.Unit) (provider.Message, error) {
 	if u.In != 0 {
 		return s.recorded(u)
 	}
@@ -245,7 +245,7 @@ func (s *source) message(u *pool.Unit) (provider.Message, error) {
 }
 
 // without reports whether a message, as it is stored, cannot hold the text that is searched for.
-func (s *source) without(raw []byte) bool {
+func (s *retained) without(raw []byte) bool {
 	return len(s.probe) > 0 && !bytes.Contains(raw, s.probe) && !bytes.Contains(raw, escaped)
 }
 
@@ -269,7 +269,7 @@ func probe(text string) []byte {
 }
 
 // whole is a body that is not understood, as text.
-func (s *source) whole(u *pool.Unit) (string, error) {
+func (s *retained) whole(u *pool.Unit) (string, error) {
 	x := s.pool.Exchange(u.N)
 	if x == nil {
 		return "", ErrNotRecorded
