@@ -57,11 +57,22 @@ type refusal struct {
 // overflowOf reads an error in one of the shapes that there are: beside other members or as error, inside a response that
 // failed, as a text, or in detail.
 func overflowOf(status int, event string, v JSON) (Overflow, bool) {
+	failed, said := errorIn(status, event, v)
+	if !isSet(failed) || said {
+		return Overflow{}, false
+	}
+	r := refusal{status: status}
+	r.read(failed)
+	return r.overflow(0)
+}
+
+// errorIn finds the error in a whole answer, or in an event of one, and says whether something was answered beside it.
+func errorIn(status int, event string, v JSON) (failed JSON, said bool) {
 	found := v.Find("error", "response", "type", "choices", "candidates", "output", "detail")
 	if event == "" {
 		event = found[2].Text()
 	}
-	failed := found[0]
+	failed = found[0]
 	switch {
 	case event == "response.failed":
 		failed = found[1].Find("error")[0]
@@ -71,12 +82,7 @@ func overflowOf(status int, event string, v JSON) (Overflow, bool) {
 	case event == "error" || status != statusOK:
 		failed = v
 	}
-	if said := found[3].HoldsText() || found[4].HoldsText() || found[5].HoldsText(); !isSet(failed) || said {
-		return Overflow{}, false
-	}
-	r := refusal{status: status}
-	r.read(failed)
-	return r.overflow(0)
+	return failed, found[3].HoldsText() || found[4].HoldsText() || found[5].HoldsText()
 }
 
 // read reads an error: a text, or an object.

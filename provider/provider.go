@@ -1,11 +1,12 @@
 // Package provider reads the exchanges of model providers: what was asked, which model answered, and what it took. It also
-// makes new requests of those that clients send, by changing some of their bytes.
+// makes new requests of those that clients send, by changing some of their bytes; and requests of its own of a view, with the
+// units of their answers.
 //
 // A body that it is given is never changed, nothing here can fail a request, and what is not understood
 // gives zero values: the bytes are kept elsewhere, whole, whether or not they are understood. Each wire family is a
 // package of its own below this one and implements Protocol; what families share stands here. A body passes
 // through Decode first, then Request, Elements or Response of its family, which are built on Segments, JSON, Reader,
-// Parts, Counts and Draft.
+// Parts, Counts and Draft. A view passes through Lay and is written by a Lowering; an answer to it is collected by a ReplyDraft.
 //
 // The package is pure: no clock, no randomness, no goroutine, no file. Everything in it may be called concurrently.
 package provider
@@ -16,6 +17,7 @@ import (
 
 	"ambit/entry"
 	"ambit/unit"
+	"ambit/view"
 )
 
 // Protocol is what one wire family knows about its exchanges.
@@ -49,6 +51,25 @@ type Protocol interface {
 	// cannot be changed; nothing is changed then. No text that stands for itself may be blank, and no message is put where the
 	// wire refuses one, so between calls and their results. What is put in is spelled minimally; what is not UTF-8 is U+FFFD.
 	Edit(req Request, body []byte, e Elements, changes []Change) ([]byte, error)
+
+	// Lower makes the body of a request of what a view shows, as LowerParams says. Equal arguments give equal bytes; what grows
+	// stands at the end; a view that goes on with an answer gives a body whose canonical elements extend those of the view as it
+	// was. Role and stable system units, and those of other layers in front of the conversation, are the wire's system. Later
+	// ones stand where they are if the wire takes them there, else as the user's text, see Update. A text that is blank is not
+	// sent; cache markers are written where the wire has them. Errors are a *unit.ContractError, a *view.OrderError, ErrForeign
+	// for what another wire spelled, ErrSpelled, and others that say what cannot be written.
+	Lower(v view.View, p LowerParams) ([]byte, error)
+
+	// Endpoint is the path, with query, to which such a body is posted. It stands behind the provider's base URL, which for
+	// OpenAI and those that speak its wires ends with the version (/v1), and for the others does not.
+	Endpoint(p LowerParams) string
+
+	// Headers are those that a request must have, the credential among them unless it is empty.
+	Headers(credential string) []Header
+
+	// Reply makes of an answer to req, which had status 200 and is decoded, the unit that later requests hold: it can be lowered for
+	// the same type. The error is a *ReplyError, and the Reply is then empty.
+	Reply(req Request, contentType string, body []byte) (Reply, error)
 
 	// Overflow reads a refusal of a request as too long from an answer that has this status: a whole body, or the beginning
 	// of a stream of events. False for every other answer, a limit on rates included.

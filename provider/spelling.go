@@ -7,15 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// LowerParams is what a request says beside its view.
-type LowerParams struct {
-	Model     string // empty to name none
-	MaxTokens int    // the most that the answer may have, in tokens; 0 to say nothing
-	Stream    bool   // the answer is to come in pieces
-
-	Rest []Member // what else the body has at its top, in order
-}
-
 // Member is one member of a JSON object.
 type Member struct {
 	Name  string // decoded as DecodeText does

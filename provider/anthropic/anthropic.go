@@ -1,4 +1,4 @@
-// Package anthropic reads exchanges of the Anthropic Messages API.
+// Package anthropic reads and makes exchanges of the Anthropic Messages API.
 package anthropic
 
 import "ambit/provider"

@@ -101,19 +101,36 @@ func liftSystem(system provider.JSON) (segments []view.Segment) {
 }
 
 func liftMessages(messages provider.JSON) (segments []view.Segment) {
-	i, before := 0, ""
+	var list []lifted
+	var raws []provider.JSON
 	for raw := range messages.Elements() {
-		m, ref := liftMessage(raw), "/messages/"+strconv.Itoa(i)
-		role := wire(m.role)
+		list, raws = append(list, liftMessage(raw)), append(raws, raw)
+	}
+	before := ""
+	for i, m := range list {
+		raw, ref, role := raws[i], "/messages/"+strconv.Itoa(i), wire(m.role)
 		first := len(segments)
-		if m.whole {
+		if m.whole || role == "system" && misplaced(list, i) {
 			u := unit.Unit{Ref: ref, Role: m.role, Parts: m.parts, Raw: raw}
 			segments = append(segments, view.Segment{Layer: view.Working, Unit: u})
 		} else {
 			segments = append(segments, m.segments(ref)...)
 		}
 		segments[first].Apart = role == before
-		i, before = i+1, role
+		before = role
 	}
 	return segments
+}
+
+// misplaced reports whether Lower would not leave the system's message at i where it is. Then it is kept as it is spelled, so
+// that it is refused, and not told in another way.
+func misplaced(list []lifted, i int) bool {
+	before, after := i-1, i+1
+	for before >= 0 && list[before].role == unit.System {
+		before--
+	}
+	for after < len(list) && list[after].role == unit.System {
+		after++
+	}
+	return before < 0 || list[before].role == unit.Assistant || after < len(list) && list[after].role != unit.Assistant
 }

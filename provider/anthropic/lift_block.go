@@ -108,7 +108,7 @@ func saysAll(p *unit.Part, minimal []byte) bool {
 	return err == nil && bytes.Equal(spelled, minimal)
 }
 
-// understand reads what a block says. One that says nothing that is known, or an empty text, is opaque.
+// understand reads what a block says. One that says nothing that is known, or a blank text, is opaque.
 func understand(raw provider.JSON) unit.Part {
 	opaque := unit.Part{Kind: unit.Opaque}
 	if raw.Kind() != '{' {
@@ -117,7 +117,7 @@ func understand(raw provider.JSON) unit.Part {
 	found := raw.Find("type", "text", "id", "name", "input", "tool_use_id", "content", "is_error")
 	switch blockType := found[0].Text(); {
 	case blockType == "text":
-		if text := provider.DecodeText(found[1]); text != "" {
+		if text := provider.DecodeText(found[1]); !provider.Blank(text) {
 			return unit.Part{Kind: unit.Text, Text: text}
 		}
 	case blockType == "tool_use" && found[2].Kind() == '"':

@@ -268,6 +268,22 @@ func TestOddMembers(t *testing.T) {
 	comesBack(t, []byte(body))
 }
 
+// TestLiftedSystem: a message of the system stays where a client put it, or is refused there; it is never told in another way.
+func TestLiftedSystem(t *testing.T) {
+	const user, system, assistant = `{"role":"user","content":"a"}`, `{"role":"system","content":"b"}`, `{"role":"assistant","content":"c"}`
+	for messages, want := range map[string]bool{
+		user + "," + system: true, user + "," + system + "," + assistant: true, user + "," + system + "," + system + "," + assistant: true,
+		system + "," + user: true, user + "," + system + "," + user: true, user + "," + assistant + "," + system: false,
+	} {
+		if got := keeps(t, []byte(`{"messages":[`+messages+`]}`)); got != want {
+			t.Errorf("%s: %v", messages, got)
+		}
+	}
+	if !keeps(t, []byte(`{"messages":[`+user+`,{"role":"assistant","content":[{"type":"text","text":"\n"},{"type":"text","text":"c"}]}]}`)) {
+		t.Error("a blank text is lost")
+	}
+}
+
 // recorded yields the bodies of recorded requests to Messages, with where they are from.
 func recorded(t *testing.T, use func(name string, body []byte)) {
 	t.Helper()

@@ -18,36 +18,33 @@ var spelled = map[view.Mark]string{
 	view.OneHour:    `{"type":"ephemeral","ttl":"1h"}`,
 }
 
-var (
-	errUnspelled = errors.New("an opaque part says nothing of how it is spelled")
-	errOtherRaw  = errors.New("it is spelled as something else than it is")
-)
+var errUnspelled = errors.New("an opaque part says nothing of how it is spelled")
 
 // parts writes the blocks of a segment, with its marker.
 func (l *lowering) parts(s *view.Segment) {
 	parts := s.Unit.Parts
 	marked := -1
 	for i := len(parts) - 1; i >= 0 && marked < 0 && s.Mark != view.NoMark; i-- {
-		if sent(parts[i]) && (parts[i].Raw == nil || canBear(parts[i].Raw)) {
+		if provider.Sent(parts[i]) && (parts[i].Raw == nil || canBear(parts[i].Raw)) {
 			marked = i
 		}
 	}
 	if marked < 0 && s.Mark != view.NoMark {
-		l.fail(s.Unit.Ref, "nothing in it can have a cache marker")
+		l.Fail(s.Unit.Ref, errors.New("nothing in it can have a cache marker"))
 	}
 	for i := range parts {
 		p := &parts[i]
-		if !sent(*p) {
+		if !provider.Sent(*p) {
 			continue
 		}
 		if s.Unit.Role == unit.System && p.Kind != unit.Text && p.Kind != unit.Opaque {
-			l.fail(s.Unit.Ref, "the system makes no calls and has no results")
+			l.Fail(s.Unit.Ref, errors.New("the system makes no calls and has no results"))
 		}
 		mark := view.NoMark
 		if i == marked {
 			mark = s.Mark
 		}
-		l.comma()
+		l.Comma()
 		l.block(s.Unit.Ref, p.Raw, mark, canBear, func(dst []byte) ([]byte, error) { return appendPart(dst, p) })
 	}
 }
@@ -55,23 +52,23 @@ func (l *lowering) parts(s *view.Segment) {
 // block writes a block or a tool, whose own spelling is raw, if it has one, and puts the marker on it. A marker that raw
 // has already is written as Lift would give it back.
 func (l *lowering) block(ref string, raw provider.JSON, mark view.Mark, bears bearing, write func(dst []byte) ([]byte, error)) {
-	from := len(l.out)
-	out, err := write(l.out)
+	from := len(l.Out)
+	out, err := write(l.Out)
 	if err != nil {
-		l.fail(ref, err.Error())
+		l.Fail(ref, err)
 		return
 	}
-	l.out = out
+	l.Out = out
 	if own, ok := ownMark(raw); ok {
 		if mark != view.NoMark {
-			l.fail(ref, "it has a cache marker of its own")
+			l.Fail(ref, errors.New("it has a cache marker of its own"))
 		}
 		bare, known := unmarked(raw, bears)
 		if known == view.NoMark {
 			l.count(ref, own)
 			return
 		}
-		l.out, mark = append(l.out[:from], bare.minimal...), known
+		l.Out, mark = append(l.Out[:from], bare.minimal...), known
 	}
 	if mark != view.NoMark {
 		l.mark(ref, mark)
@@ -81,13 +78,13 @@ func (l *lowering) block(ref string, raw provider.JSON, mark view.Mark, bears be
 // mark puts a marker on the block or tool that was written last.
 func (l *lowering) mark(ref string, mark view.Mark) {
 	text, ok := spelled[mark]
-	if !ok || l.out[len(l.out)-1] != '}' {
-		l.fail(ref, "the cache marker cannot be written")
+	if !ok || l.Out[len(l.Out)-1] != '}' {
+		l.Fail(ref, errors.New("the cache marker cannot be written"))
 		return
 	}
-	l.out = l.out[:len(l.out)-1]
-	l.comma()
-	l.string(`"cache_control":` + text + `}`)
+	l.Out = l.Out[:len(l.Out)-1]
+	l.Comma()
+	l.String(`"cache_control":` + text + `}`)
 	l.count(ref, mark)
 }
 
@@ -96,9 +93,9 @@ func (l *lowering) count(ref string, mark view.Mark) {
 	l.marks++
 	switch {
 	case l.marks > maxMarks:
-		l.fail(ref, "the fifth cache marker")
+		l.Fail(ref, errors.New("the fifth cache marker"))
 	case l.short && mark == view.OneHour:
-		l.fail(ref, "a cache marker of an hour behind one of five minutes")
+		l.Fail(ref, errors.New("a cache marker of an hour behind one of five minutes"))
 	}
 	l.short = l.short || mark != view.OneHour
 }
@@ -149,19 +146,19 @@ func (l *lowering) message(s *view.Segment) {
 	m := liftMessage(s.Unit.Raw)
 	switch {
 	case s.Mark != view.NoMark:
-		l.fail(s.Unit.Ref, "a message that is spelled as a whole cannot have a cache marker")
+		l.Fail(s.Unit.Ref, errors.New("a message that is spelled as a whole cannot have a cache marker"))
 	case !sameUses(m.parts, s.Unit.Parts), wire(m.role) != wire(s.Unit.Role):
-		l.fail(s.Unit.Ref, errOtherRaw.Error())
+		l.Fail(s.Unit.Ref, provider.ErrSpelled)
 	}
 	if !m.whole {
 		l.open(m.role)
 		for _, part := range m.segments(s.Unit.Ref) {
 			l.parts(&part)
 		}
-		l.string(`]}`)
+		l.String(`]}`)
 		return
 	}
-	l.json(s.Unit.Ref, s.Unit.Raw)
+	l.JSON(s.Unit.Ref, s.Unit.Raw)
 	for block := range member(s.Unit.Raw, "content").Elements() {
 		if own, ok := ownMark(block); ok {
 			l.count(s.Unit.Ref, own)
@@ -189,8 +186,8 @@ func sameUses(a, b []unit.Part) bool {
 // requests.
 func appendPart(dst []byte, p *unit.Part) ([]byte, error) {
 	if p.Raw != nil {
-		if raw := understand(p.Raw); !sameUses([]unit.Part{raw}, []unit.Part{*p}) {
-			return dst, errOtherRaw
+		if err := sameMeaning(p); err != nil {
+			return dst, err
 		}
 		return provider.AppendMinimal(dst, p.Raw)
 	}
@@ -211,7 +208,7 @@ func appendPart(dst []byte, p *unit.Part) ([]byte, error) {
 		}
 	case unit.Result:
 		dst = provider.AppendText(append(dst, `{"tool_use_id":`...), p.ID)
-		dst = provider.AppendText(append(dst, `,"type":"tool_result","content":`...), p.Text)
+		dst = provider.AppendText(append(dst, `,"type":"tool_result","content":`...), provider.Says(*p))
 		if p.Failed {
 			dst = append(dst, `,"is_error":true`...)
 		}

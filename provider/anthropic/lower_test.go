@@ -173,9 +173,11 @@ func TestRefusals(t *testing.T) {
 		"five markers, as raw": {[]view.Segment{marked(ask, "5m"), marked(ask, "5m"), marked(ask, "5m"), marked(ask, "5m"), say(view.Working, unit.User, "e4", opaque(`{"type":"x","cache_control":{"type":"y"}}`))}, provider.LowerParams{}, `lower "e4": the fifth cache marker`},
 		"opaque of nothing":    {[]view.Segment{ask, say(view.Working, unit.User, "e1", unit.Part{Kind: unit.Opaque})}, provider.LowerParams{}, `lower "e1": an opaque part says nothing of how it is spelled`},
 		"hidden call":          {[]view.Segment{ask, say(view.Working, unit.Assistant, "e1", opaque(`{"type":"tool_use","id":"c","name":"f","input":{}}`))}, provider.LowerParams{}, `lower "e1": it is spelled as something else than it is`},
+		"hidden image":         {[]view.Segment{say(view.Working, unit.User, "e0", unit.Part{Kind: unit.Text, Text: "a", Raw: []byte(`{"type":"image","source":{}}`)})}, provider.LowerParams{}, `lower "e0": it is spelled as something else than it is`},
 		"hidden call in whole": {[]view.Segment{ask, {Layer: view.Working, Unit: unit.Unit{Ref: "e1", Role: unit.Assistant, Raw: []byte(`{"role":"assistant","content":[{"type":"tool_use","id":"c"}]}`)}}}, provider.LowerParams{}, `lower "e1": it is spelled as something else than it is`},
 		"broken arguments":     {[]view.Segment{ask, say(view.Working, unit.Assistant, "e1", call("c", "f", "{")), say(view.Working, unit.Tool, "e2", result("c", ""))}, provider.LowerParams{}, `lower "e1": not understood: no name at byte 1`},
 		"a call of the system": {[]view.Segment{say(view.Stable, unit.System, "e0", call("c", "f", "{}")), ask}, provider.LowerParams{}, `lower "e0": the system makes no calls and has no results`},
+		"a type of another's":  {[]view.Segment{ask}, provider.LowerParams{Type: provider.TypeChat}, `lower: no view is made a request of type "chat"`},
 		"a member twice":       {[]view.Segment{ask}, provider.LowerParams{Model: "m", Rest: []provider.Member{{Name: "model", Value: []byte(`"n"`)}}}, `lower "model": the body would have it twice`},
 	}
 	for name, test := range tests {

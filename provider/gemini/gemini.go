@@ -1,4 +1,4 @@
-// Package gemini reads exchanges of the Gemini API.
+// Package gemini reads and makes exchanges of the Gemini API.
 package gemini
 
 import (

@@ -1,4 +1,4 @@
-// Package openai reads exchanges of the OpenAI API and of the many servers that speak it.
+// Package openai reads and makes exchanges of the OpenAI API and of the many servers that speak it.
 package openai
 
 import "ambit/provider"

@@ -37,6 +37,7 @@ func Run(t *testing.T, p provider.Protocol, exchanges ...Exchange) {
 			understood(t, p, x)
 			cutAnswer(t, p, x)
 			lineEnds(t, p, x)
+			replied(t, p, x)
 		})
 	}
 	t.Run("Arbitrary", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { arbitrary(t, p, exchanges) }) })
@@ -58,13 +59,14 @@ func Run(t *testing.T, p provider.Protocol, exchanges ...Exchange) {
 	t.Run("NotJSON", func(t *testing.T) { notJSON(t, p, exchanges) })
 }
 
-// FuzzResponse checks the laws of Response on the answers of the exchanges and on what the fuzzer makes of them.
+// FuzzResponse checks the laws of Response and Reply on the answers of the exchanges and on what the fuzzer makes of them.
 func FuzzResponse(f *testing.F, p provider.Protocol, exchanges ...Exchange) {
 	for _, x := range exchanges {
 		f.Add(x.Request.Type, x.ContentType, x.Answer)
 	}
 	f.Fuzz(func(t *testing.T, kind, contentType, answer string) {
 		response(t, p, provider.Request{Type: kind}, contentType, answer)
+		_, _ = reply(t, p, provider.Request{Type: kind}, contentType, answer)
 	})
 }
 
@@ -168,7 +170,9 @@ func arbitrary(t *rapid.T, p provider.Protocol, exchanges []Exchange) {
 	elements(t, p, req, body)
 	message(t, p, req, "", body, "/at/0")
 	contentType := rapid.SampledFrom([]string{"text/event-stream", "application/json; charset=utf-8", "", "text/html"}).Draw(t, "content type")
-	response(t, p, req, contentType, drawText(t, "answer", exchanges, func(x Exchange) string { return x.Answer }))
+	answer := drawText(t, "answer", exchanges, func(x Exchange) string { return x.Answer })
+	response(t, p, req, contentType, answer)
+	_, _ = reply(t, p, req, contentType, answer)
 }
 
 var types = []string{

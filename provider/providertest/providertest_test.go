@@ -8,6 +8,7 @@ import (
 	"ambit/entry"
 	"ambit/provider"
 	"ambit/unit"
+	"ambit/view"
 )
 
 // broken is a protocol that answers as the test wants it to; without functions it understands nothing.
@@ -48,6 +49,18 @@ func (b broken) Edit(_ provider.Request, body []byte, e provider.Elements, chang
 		return b.edit(body, changes)
 	}
 	return provider.Editor{}.Edit(body, e, changes)
+}
+
+func (b broken) Lower(view.View, provider.LowerParams) ([]byte, error) {
+	return nil, provider.NotLowered("")
+}
+
+func (b broken) Endpoint(provider.LowerParams) string { return "/" }
+
+func (b broken) Headers(string) []provider.Header { return nil }
+
+func (b broken) Reply(req provider.Request, _ string, _ []byte) (provider.Reply, error) {
+	return provider.Reply{}, provider.NotAnswered(req.Type)
 }
 
 func (b broken) Overflow(int, string, []byte) (provider.Overflow, bool) {
