@@ -1,8 +1,8 @@
 // Package ambit is a context engine for AI agents: it keeps everything and sends what matters.
 //
 // Every byte that passes between an agent and a model provider goes into a durable journal, from which it can be
-// rebuilt, proven and explained. On that record the engine will choose, turn by turn and under a budget, what the model
-// receives. This version keeps; it does not choose yet. What there is:
+// rebuilt, proven and explained. On that record is chosen, turn by turn and under a budget, what the model
+// receives. What there is:
 //
 //   - An Entry (package entry) is one immutable durable fact of a session. What it says is its Fact: that the session
 //     began, that a request arrived, what came back for it, whose it is (a relation), what was new in it (a unit), or
@@ -21,9 +21,9 @@
 //     from the copy.
 //   - The command (cmd/ambit) runs the proxy with `ambit up` and reads, proves and exports what was recorded.
 //
-// This package is the place of the Engine and its Session type, the turn loop and its controls. The Engine is not
-// here yet: a Go program that wants recorded sessions opens the store with journal.Open and a session with
-// OpenRecording, or goes on from one with Fork. The tests beside this file hold the rules of the whole module: which package may import which,
+// This package is the place of the Engine and its Session type, the turn loop and its controls: a Go program opens a store
+// with journal.Open, makes an engine over it, begins a session, admits inputs and runs it. One that wants what was recorded
+// opens that with OpenRecording, or goes on from it with Fork. The tests beside this file hold the rules of the whole module: which package may import which,
 // which are pure, which words are used, what must be documented, what must be covered.
 //
 // Where to look next: CONTEXT.md for every word and what it does not mean, ARCHITECTURE.md for how the packages

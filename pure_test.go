@@ -17,7 +17,7 @@ var pure = []string{
 }
 
 // starters are the packages that may start goroutines; each has an owner whose Close waits for them.
-var starters = []string{".", "journal", "server", "kernel", "cmd/ambit"}
+var starters = []string{".", "journal", "server", "source/host", "kernel", "cmd/ambit"}
 
 // impure are imports that pure packages do without. One that ends in a slash stands for everything below it.
 var impure = []string{

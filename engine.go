@@ -1,0 +1,195 @@
+package ambit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"ambit/entry"
+	"ambit/internal/pool"
+	"ambit/journal"
+	"ambit/provider"
+	"ambit/source"
+)
+
+// Engine runs sessions of Ambit's own in a store: it keeps all that is said and done in them, and sends what the model is to
+// see. It is safe for concurrent use.
+type Engine struct {
+	store *journal.Dir
+	o     EngineOptions
+}
+
+// EngineOptions are an engine's hands on the world. The zero value is the real one.
+type EngineOptions struct {
+	Client *http.Client                                     // nil for one that follows no redirects; how long it waits is for Setup.Limits to say
+	Now    func() time.Time                                 // nil for the clock
+	Random io.Reader                                        // for the names of sessions; nil for the system's
+	Wait   func(ctx context.Context, d time.Duration) error // until an attempt is repeated; nil for a timer
+}
+
+// NewEngine makes an engine over a store, which the caller closes after the last session.
+func NewEngine(store *journal.Dir, o EngineOptions) *Engine {
+	if o.Client == nil {
+		o.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	return &Engine{store, o}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Agent is who works in a session.
+type Agent struct {
+	Name  string
+	Role  string // what every agent of its kind is told first, word for word; empty for nothing
+	Tools []Tool
+}
+
+// Model is what answers, and where.
+type Model struct {
+	Provider   string // anthropic, openai or gemini: whose prices it has
+	Type       string // its wire: provider.TypeMessages, TypeResponses, TypeChat or TypeGenerate
+	Name       string
+	BaseURL    string            // the wire's own path is put behind it
+	Credential string            // is sent, and never kept
+	Output     int               // the most tokens of an answer; 0 where the provider decides
+	Rest       []provider.Member // what else its requests say
+}
+
+// Setup is what a session works with. Run reads it at the beginning of each turn; Session.Switch replaces it.
+type Setup struct {
+	Agent  Agent
+	Model  Model
+	Dir    string // the folder that it works in
+	Limits Bounds
+	Retry  Retry
+	Off    bool   // context.mode is off: no source is read, and no boundary made
+	Parent string // the session that it works for; empty for none
+
+	Compose func() (source.Composition, error) // the sources of live facts, asked at each turn; nil for none
+	Each    source.Each                        // by which they are read; nil for one after another
+
+	Watch func(Event) // is told what happens while Run runs, in order, and should return soon; nil for nobody
+}
+
+// check says what of a setup cannot be worked with.
+func (s *Setup) check() error {
+	switch m := s.Model; {
+	case !slices.Contains([]string{provider.TypeMessages, provider.TypeResponses, provider.TypeChat, provider.TypeGenerate}, m.Type):
+		return sayf(ErrRefused, "%q is no wire that an agent can talk over: messages, responses, chat and generate are", m.Type)
+	case m.Name == "":
+		return sayf(ErrRefused, "no model is named")
+	case !strings.HasPrefix(m.BaseURL, "http://") && !strings.HasPrefix(m.BaseURL, "https://"):
+		return sayf(ErrRefused, "%q is no base URL: it begins with http:// or https://", m.BaseURL)
+	}
+	names := make(map[string]bool)
+	for _, t := range s.Agent.Tools {
+		if t.Name == "" || names[t.Name] {
+			return sayf(ErrRefused, "two tools are called %q, or one has no name", t.Name)
+		}
+		names[t.Name] = true
+	}
+	return nil
+}
+
+// Client is how a session of Ambit's own says who leads it.
+const Client = "ambit"
+
+// Begin makes a session, which is durable when Begin returns. The caller closes it.
+func (e *Engine) Begin(ctx context.Context, title string, setup Setup) (*Session, error) {
+	if err := setup.check(); err != nil {
+		return nil, err
+	}
+	id, err := SessionName(e.o.Now(), e.o.Random)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := e.store.Lock(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("begin session %s: %w", id, err)
+	}
+	s := &Session{engine: e, id: id, unlock: unlock, own: &pool.Own{Idle: true}}
+	if err = s.append(ctx, &entry.Session{ID: id, Title: title, Client: Client}); err == nil {
+		err = s.Switch(ctx, setup)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return s, nil
+}
+
+// Resume takes up a session that Begin made, in this process or another, with what it works with from here on. What a client
+// led, or was imported, is refused. A session that somebody else writes is a journal.BusyError.
+func (e *Engine) Resume(ctx context.Context, id string, setup Setup) (*Session, error) {
+	if err := setup.check(); err != nil {
+		return nil, err
+	}
+	if !e.store.Present(ctx, id) { // a lock would make it
+		return nil, fmt.Errorf("resume session %s: %w", id, journal.ErrNoSession)
+	}
+	unlock, err := e.store.Lock(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("resume session %s: %w", id, err)
+	}
+	s, err := e.take(ctx, id)
+	if err == nil {
+		s.unlock = unlock
+		err = s.Switch(ctx, setup)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return s, nil
+}
+
+// Told is what the model of a session that Begin made was last told of live facts: nil before the first turn.
+func (e *Engine) Told(ctx context.Context, id string) (source.Snapshot, error) {
+	s, err := e.take(ctx, id)
+	if err != nil || s.own.Told == nil {
+		return nil, err
+	}
+	return s.told(ctx, s.own.Told.Values)
+}
+
+// take reads a session as it was left.
+func (e *Engine) take(ctx context.Context, id string) (*Session, error) {
+	p, err := pool.Load(ctx, e.store, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("resume session %s: %w", id, err)
+	case p.Imported != nil:
+		return nil, sayf(ErrEvidence, "session %s was recorded elsewhere: fork it to go on from it", id)
+	case p.Purged != nil:
+		return nil, fmt.Errorf("resume session %s: %w", id, journal.ErrPurged)
+	case p.Own == nil:
+		return nil, sayf(ErrRefused, "session %s is led by %s, not by Ambit", id, p.Session.Client)
+	}
+	s := &Session{engine: e, id: id, own: p.Own, n: p.Last()}
+	if err := s.reread(ctx, p); err != nil {
+		return nil, fmt.Errorf("resume session %s: %w", id, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,349 @@
+package ambit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ambit"
+	"ambit/entry"
+	"ambit/journal"
+	"ambit/provider"
+	"ambit/provider/scripted"
+	"ambit/view"
+)
+
+// An input is durable before it is acknowledged; the same again is the same receipt, also in another process, and something
+// else of the same id is refused.
+//
+// covers: R-01 part
+func TestInputs(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(20))
+	s := d.begin()
+	ctx := t.Context()
+	first, err := s.Admit(ctx, ambit.Input{ID: "a", Text: "One."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.facts(s.ID()); got[len(got)-1].Kind() != entry.KindInput {
+		t.Errorf("the last entry is a %s", got[len(got)-1].Kind())
+	}
+	d.run(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = d.anew().Resume(ctx, s.ID(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Admit(ctx, ambit.Input{ID: "a", Text: "One."}); err != nil || again != first {
+		t.Errorf("%+v, %v; it was %+v", again, err, first)
+	}
+	for _, in := range []ambit.Input{
+		{ID: "a", Text: "Two."}, {ID: "a", Text: "One.", Delivery: entry.Steer}, {ID: "a", Text: "One.", By: ambit.ByParent},
+	} {
+		if _, err := s.Admit(ctx, in); !errors.Is(err, ambit.ErrConflict) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+	for _, in := range []ambit.Input{{Text: " "}, {Text: "\xff"}, {Text: "x", Delivery: "now"}, {Text: strings.Repeat("x", ambit.MaxInput+1)}} {
+		if _, err := s.Admit(ctx, in); !errors.Is(err, ambit.ErrRefused) {
+			t.Errorf("%.20q: %v", in.Text, err)
+		}
+	}
+	d.run(s)
+	if len(d.asked) != 1 {
+		t.Errorf("%d requests were sent", len(d.asked))
+	}
+}
+
+// What steers joins the activity that runs, all of it with the next request; what is queued waits for one of its own, in order.
+//
+// covers: R-01 part
+func TestSteerAndQueue(t *testing.T) {
+	var s *ambit.Session
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+		{Calls: []scripted.Call{scriptedCall("read", "a.go")}}, {Text: "A."}, {Text: "B."}, {Text: "C."},
+	}}}}, scripted.Options{Strict: true}))
+	read := d.setup.Agent.Tools[0].Run
+	d.setup.Agent.Tools[0].Run = func(ctx context.Context, args json.RawMessage) (string, error) {
+		for _, in := range []ambit.Input{{Text: "Queued 1."}, {Text: "Left!", Delivery: entry.Steer}, {Text: "Queued 2."}, {Text: "No, right!", Delivery: entry.Steer}} {
+			if _, err := s.Admit(ctx, in); err != nil {
+				t.Error(err)
+			}
+		}
+		return read(ctx, args)
+	}
+	s = d.begin("Begin.")
+	out, err := s.Run(t.Context())
+	if err != nil || out.Activities != 3 || out.Turns != 4 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	_, second := d.shown(1)
+	if got := second[len(second)-2:]; !slices.Equal(got, []string{"user: Left!", "user: No, right!"}) && !strings.HasSuffix(strings.Join(second, "|"), "Left!|user: No, right!") && !strings.HasSuffix(second[len(second)-1], "Left!No, right!") {
+		t.Errorf("the second request shows %q", second)
+	}
+	for i, want := range map[int]string{2: "Queued 1.", 3: "Queued 2."} {
+		if _, messages := d.shown(i); !strings.HasSuffix(messages[len(messages)-1], want) || strings.Contains(strings.Join(messages, ""), "Queued 2.") != (i == 3) {
+			t.Errorf("request %d shows %q", i+1, messages)
+		}
+	}
+}
+
+// A process dies while a tool runs: whoever takes the session up says that the call was interrupted, does not run it again, runs
+// the calls that had not begun, and goes on.
+//
+// covers: R-02 part
+func TestDeathInACall(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+		{Calls: []scripted.Call{scriptedCall("read", "a.go"), scriptedCall("read", "b.go")}}, {Text: "Done."},
+	}}}}, scripted.Options{Strict: true}))
+	copied := t.TempDir()
+	read := d.setup.Agent.Tools[0].Run
+	var id string
+	d.setup.Agent.Tools[0].Run = func(ctx context.Context, args json.RawMessage) (string, error) {
+		if id != "" { // what a process leaves that dies now
+			if err := os.CopyFS(copied+"/sessions/"+id, os.DirFS(d.store.Folder(id))); err != nil {
+				t.Error(err)
+			}
+			id = ""
+		}
+		return read(ctx, args)
+	}
+	s := d.begin("Go.")
+	id = s.ID()
+	d.run(s)
+	store, err := journal.Open(copied, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	d.store, d.ran, d.asked, id = store, nil, d.asked[:1], ""
+	if s, err = d.anew().Resume(t.Context(), s.ID(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s)
+	if want := []string{`read {"path":"b.go"}`}; !slices.Equal(d.ran, want) {
+		t.Errorf("run again: %q", d.ran)
+	}
+	settled := map[string]bool{}
+	for _, f := range d.facts(s.ID()) {
+		if f, is := f.(*entry.Result); is {
+			settled[string(f.Ended)] = f.Failed
+		}
+	}
+	if failed, is := settled["interrupted"]; !is || !failed || len(settled) != 2 {
+		t.Errorf("settled: %v", settled)
+	}
+	d.check(s.ID(), provider.TypeMessages)
+}
+
+// answers are a model that gives what it is told to, once each.
+type answers []func(w http.ResponseWriter, r *http.Request)
+
+func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if len(*a) == 0 {
+		talker(20).ServeHTTP(w, r)
+		return
+	}
+	next := (*a)[0]
+	*a = (*a)[1:]
+	next(w, r)
+}
+
+func status(code int, body string, headers ...string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}
+}
+
+// stream answers with these events, and with nothing behind them.
+func stream(events ...string) func(http.ResponseWriter, *http.Request) {
+	return status(200, strings.Join(events, "\n\n")+"\n\n", "content-type", "text/event-stream")
+}
+
+const begun = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m-1\",\"content\":[],\"usage\":{\"input_tokens\":5,\"output_tokens\":1}}}"
+
+// What passes by itself is tried again, with the provider's own delay, until it succeeds; what is no answer some times; the
+// rest at once. Each attempt is recorded, with the same bytes, and the session goes on at the next turn.
+//
+// covers: R-04 part
+// covers: R-05
+func TestFailedAttempts(t *testing.T) {
+	overloaded := status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
+	for name, x := range map[string]struct {
+		answers  answers
+		requests int
+		waits    []time.Duration
+		kind     provider.FailureKind // of the error; empty where it succeeds
+		fault    provider.ReplyFault
+	}{
+		"overloaded seven times": {slices.Repeat(answers{overloaded}, 7), 8, []time.Duration{2e9, 4e9, 8e9, 16e9, 30e9, 30e9, 30e9}, "", ""},
+		"the provider's delay":   {answers{status(429, `{"error":{"type":"rate_limit_error"}}`, "retry-after", "9")}, 2, []time.Duration{9e9}, "", ""},
+		"a delay that is too long": {
+			answers{status(429, `{"error":{"type":"rate_limit_error"}}`, "retry-after", "61")}, 1, nil, provider.RateLimited, "",
+		},
+		"an error in the stream": {answers{stream(begun, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}")}, 2, []time.Duration{2e9}, "", ""},
+		"no credential":          {answers{status(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)}, 1, nil, provider.Denied, ""},
+		"no quota":               {answers{status(429, `{"error":{"type":"insufficient_quota","message":"pay"}}`)}, 1, nil, provider.Unpaid, ""},
+		"too long":               {answers{status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`)}, 1, nil, provider.TooLong, ""},
+		"a redirect":             {answers{status(307, "", "location", "http://127.0.0.1:1/elsewhere")}, 1, nil, provider.Garbled, ""},
+		"broken off":             {slices.Repeat(answers{stream(begun)}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", provider.ReplyBroke},
+		"no answer":              {slices.Repeat(answers{status(200, "hello")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", "any"},
+		"broken off once":        {answers{stream(begun)}, 2, []time.Duration{2e9}, "", ""},
+		"half a character":       {slices.Repeat(answers{stream(begun, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\xe2\x82")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", "any"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list := slices.Clone(x.answers)
+			d := newDesk(t, provider.TypeMessages, &list)
+			s := d.begin("Go.")
+			out, err := s.Run(t.Context())
+			failure, failed := errors.AsType[*provider.Failure](err)
+			fault, faulty := errors.AsType[*provider.ReplyError](err)
+			switch {
+			case x.kind != "":
+				if !failed || failure.Kind != x.kind {
+					t.Errorf("%v", err)
+				}
+			case x.fault != "":
+				if !faulty || x.fault != "any" && fault.Fault != x.fault {
+					t.Errorf("%v", err)
+				}
+			case err != nil || out.Text != "Yes.":
+				t.Errorf("%+v, %v", out, err)
+			}
+			if len(d.asked) != x.requests || !slices.Equal(d.waits, x.waits) {
+				t.Errorf("%d requests, waits of %v", len(d.asked), d.waits)
+			}
+			list = nil
+			d.run(s, "Again.")
+			d.check(s.ID(), provider.TypeMessages)
+			ended := []string{}
+			for _, f := range d.facts(s.ID()) {
+				if f, is := f.(*entry.Idle); is {
+					ended = append(ended, string(f.Ended))
+				}
+			}
+			if want := x.kind != "" || x.fault != ""; slices.Contains(ended, "failed") != want || !slices.Contains(ended, "done") {
+				t.Errorf("activities ended %v", ended)
+			}
+		})
+	}
+}
+
+// Nobody listens: the activity ends at once, the error says where, and the input is asked about again when somebody does.
+//
+// covers: R-04 part
+func TestNobodyListens(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(20))
+	there := d.setup.Model.BaseURL
+	d.setup.Model.BaseURL = "http://127.0.0.1:9"
+	s := d.begin("Go.")
+	_, err := s.Run(t.Context())
+	if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), "127.0.0.1:9") || len(d.waits) > 0 {
+		t.Fatalf("%v, waits %v", err, d.waits)
+	}
+	d.setup.Model.BaseURL = there
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s)
+	if len(d.asked) != 1 {
+		t.Errorf("%d requests", len(d.asked))
+	}
+}
+
+// An activity ends at its limits, and a provider that says nothing, or too much, has broken off. What is left waits.
+//
+// covers: R-06 part
+func TestLimits(t *testing.T) {
+	turns := make([]scripted.Turn, 9)
+	for i := range turns {
+		turns[i] = scripted.Turn{Text: "More.", Calls: []scripted.Call{scriptedCall("read", fmt.Sprint(i))}}
+	}
+	for name, limit := range map[string]ambit.Bounds{"3 turns": {Turns: 3}, "60 tokens of output": {Output: 60}, "10s": {Time: 10 * time.Second}} {
+		d := newDesk(t, provider.TypeMessages, scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: append(turns, scripted.Turn{Text: "Done."})}}}))
+		d.setup.Limits = limit
+		s := d.begin("Go.")
+		out, err := s.Run(t.Context())
+		if e, is := errors.AsType[*ambit.LimitError](err); !is || !strings.Contains(e.Error(), name) || out.Turns == 0 || out.Turns > 5 {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		d.setup.Limits = ambit.Bounds{Turns: 20}
+		if err := s.Switch(t.Context(), d.setup); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := s.Run(t.Context()); err != nil || out.Text != "Done." || len(d.ran) != 9 {
+			t.Errorf("%s, afterwards: %+v, %v, %d calls", name, out, err, len(d.ran))
+		}
+	}
+	hang := make(chan struct{})
+	d := newDesk(t, provider.TypeMessages, &answers{
+		func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("content-type", "text/event-stream")
+			io.WriteString(w, begun+"\n\n")
+			w.(http.Flusher).Flush()
+			<-hang
+		},
+		status(200, strings.Repeat("x", 5000)),
+	})
+	defer close(hang)
+	d.setup.Limits, d.setup.Retry = ambit.Bounds{Silence: 20 * time.Millisecond, Answer: 4000}, ambit.Retry{Off: true}
+	s := d.begin("Go.")
+	for _, want := range []string{"said nothing for 20ms", "more than 4000 bytes"} {
+		_, err := s.Run(t.Context())
+		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	d.run(s)
+}
+
+// Whoever cancels ends the activity promptly: the call that runs is interrupted, those behind it never begin, and the session
+// goes on when it is asked to.
+//
+// covers: R-06 part
+func TestCanceled(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+		{Calls: []scripted.Call{scriptedCall("wait", "a"), scriptedCall("read", "b")}}, {Text: "Done."},
+	}}}}, scripted.Options{Strict: true}))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	d.setup.Agent.Tools = append(d.setup.Agent.Tools, ambit.Tool{
+		Tool: view.Tool{Name: "wait", Schema: []byte(`{"type":"object"}`)},
+		Run: func(ctx context.Context, _ json.RawMessage) (string, error) {
+			cancel(enough)
+			<-ctx.Done()
+			return "", ctx.Err()
+		},
+	})
+	s := d.begin("Go.")
+	if _, err := s.Run(ctx); !errors.Is(err, enough) {
+		t.Fatalf("%v", err)
+	}
+	var settled []string
+	for _, f := range d.facts(s.ID()) {
+		switch f := f.(type) {
+		case *entry.Result:
+			settled = append(settled, string(f.Ended))
+		case *entry.Idle:
+			settled = append(settled, string(f.Ended))
+		}
+	}
+	if want := []string{"interrupted", "not-run", "canceled"}; !slices.Equal(settled, want) || len(d.ran) > 0 {
+		t.Errorf("%v, %v", settled, d.ran)
+	}
+	d.run(s)
+	d.check(s.ID(), provider.TypeMessages)
+}

@@ -1,0 +1,245 @@
+package ambit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ambit/entry"
+	"ambit/internal/pool"
+	"ambit/provider"
+	"ambit/provider/anthropic"
+	"ambit/unit"
+	"ambit/view"
+)
+
+// spoken is one unit of a session's conversation.
+type spoken struct {
+	unit unit.Unit
+	seq  entry.Seq // of the entry that it comes from
+	by   origin    // of an answer
+}
+
+// origin is what gave an answer. What only its wire understands is sent to the same one again and to no other.
+type origin struct{ provider, wire, model string }
+
+// elsewhere is the origin of what a fork shares with another session: nothing of it that is native to a provider is sent again.
+var elsewhere = origin{provider: "another session"}
+
+func (m *Model) origin() origin { return origin{m.Provider, m.Type, m.Name} }
+
+// reply is an answer as the conversation holds it, by the number of its exchange; false for one that cannot be read.
+type reply func(n int) (spoken, bool, error)
+
+// hear adds what was said since to the conversation. answered gives answers; it may be nil where none came. The caller holds
+// mu, or is the only one that knows the session.
+func (s *Session) hear(ctx context.Context, answered reply) error {
+	for ; s.heard < len(s.own.Steps); s.heard++ {
+		more, err := s.unitsOf(ctx, &s.own.Steps[s.heard], answered)
+		if err != nil {
+			return err
+		}
+		s.said = append(s.said, more...)
+	}
+	return nil
+}
+
+func (s *Session) unitsOf(ctx context.Context, st *pool.Step, answered reply) (list []spoken, err error) {
+	add := func(role unit.Role, p unit.Part) {
+		list = append(list, spoken{unit: unit.Unit{Ref: st.Seq.Ref(), Role: role, Parts: []unit.Part{p}}, seq: st.Seq})
+	}
+	switch {
+	case st.Answer != 0:
+		a, is, err := answered(st.Answer)
+		if err != nil || !is {
+			return nil, err
+		}
+		a.seq, a.unit.Ref = st.Seq, st.Seq.Ref()
+		return []spoken{a}, nil
+	case st.Result != nil:
+		text, err := s.text(ctx, st.Result.Body)
+		if err != nil {
+			return nil, fmt.Errorf("read the result of %s: %w", st.Result.ID, err)
+		}
+		add(unit.Tool, unit.Part{Kind: unit.Result, ID: st.Result.ID, Text: text, Failed: st.Result.Failed})
+	case st.Told != nil:
+		text, err := s.text(ctx, st.Told.Text)
+		if err != nil {
+			return nil, fmt.Errorf("read what was told in %s: %w", st.Seq.Ref(), err)
+		}
+		add(unit.System, unit.Part{Kind: unit.Text, Text: text})
+	}
+	for _, seq := range st.Inputs {
+		in := s.own.Input(seq)
+		if in == nil {
+			return nil, fmt.Errorf("%s promotes %s, which is no input", st.Seq.Ref(), seq.Ref())
+		}
+		text, err := s.text(ctx, in.Body)
+		if err != nil {
+			return nil, fmt.Errorf("read input %s: %w", in.ID, err)
+		}
+		add(unit.User, unit.Part{Kind: unit.Text, Text: text})
+	}
+	return list, nil
+}
+
+// reread makes the conversation of a session that was left, and what its newest request held.
+func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
+	shared := entry.Seq(0) // with the session that it goes on from
+	if p.Session.From != nil {
+		shared = p.Session.From.Seq
+	}
+	err := s.hear(ctx, func(n int) (spoken, bool, error) {
+		x := p.Exchange(n)
+		a, is, err := s.recorded(ctx, x)
+		if x.Seq <= shared {
+			a.by = elsewhere
+		}
+		return a, is, err
+	})
+	if err != nil {
+		return err
+	}
+	if x := p.Exchange(s.n); x != nil {
+		body, err := s.text(ctx, x.Request.Body)
+		if err != nil {
+			return fmt.Errorf("read request %d: %w", x.Request.N, err)
+		}
+		s.sent.body, s.sent.wire = []byte(body), x.Request.Type
+	}
+	for i := range p.Exchanges {
+		s.sent.seqs = append(s.sent.seqs, p.Exchanges[i].Seq)
+	}
+	return nil
+}
+
+// recorded reads an answer of the journal.
+func (s *Session) recorded(ctx context.Context, x *pool.Exchange) (spoken, bool, error) {
+	body, err := s.text(ctx, x.Response.Body)
+	if err != nil {
+		return spoken{}, false, fmt.Errorf("read response %d: %w", x.Request.N, err)
+	}
+	family := Family(x.Request.Provider, x.Request.Method, x.Request.Path)
+	r, err := family.Reply(family.Request(x.Request.Method, x.Request.Path, nil), x.Response.Headers["content-type"], []byte(body))
+	if err != nil || len(r.Unit.Parts) == 0 {
+		return spoken{}, false, nil // nobody took it for an answer when it came, either
+	}
+	return spoken{unit: r.Unit, by: origin{x.Request.Provider, x.Request.Type, x.Request.Model}}, true, nil
+}
+
+// open reports whether something was said that nobody has answered, or a call made that has no result. The caller holds mu.
+func (s *Session) open() bool {
+	if len(s.said) == 0 {
+		return false
+	}
+	last := &s.said[len(s.said)-1].unit
+	return last.Role != unit.Assistant || len(last.Calls()) > 0
+}
+
+// calls are those of the newest answer that have no result, in order. The caller holds mu.
+func (s *Session) calls() (list []unit.Part) {
+	have := make(map[string]bool)
+	for i := len(s.said) - 1; i >= 0; i-- {
+		u := &s.said[i].unit
+		for _, id := range u.Results() {
+			have[id] = true
+		}
+		if u.Role != unit.Assistant {
+			continue
+		}
+		for _, p := range u.Parts {
+			if p.Kind == unit.Call && !have[p.ID] {
+				list = append(list, p)
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+// view is what the next request shows: the agent's role, the baseline and the conversation. What only another wire or model
+// than the present one understands is left out. A unit that comes after a request stands apart from what that one ended
+// with. The caller holds mu.
+func (s *Session) view(ctx context.Context) (view.View, error) {
+	var v view.View
+	for _, t := range s.setup.Agent.Tools {
+		v.Tools = append(v.Tools, t.Tool)
+	}
+	system := func(layer view.Layer, ref, text string) {
+		if text != "" {
+			u := unit.Unit{Ref: ref, Role: unit.System, Parts: []unit.Part{{Kind: unit.Text, Text: text}}}
+			v.Segments = append(v.Segments, view.Segment{Layer: layer, Unit: u})
+		}
+	}
+	system(view.Role, "role", s.setup.Agent.Role)
+	if b := s.own.Baseline; b != nil {
+		text, err := s.text(ctx, b.Text)
+		if err != nil {
+			return v, fmt.Errorf("read the baseline %s: %w", b.Seq.Ref(), err)
+		}
+		system(view.Stable, b.Seq.Ref(), text)
+		mark(v.Segments)
+		if text, err = s.text(ctx, b.Volatile); err != nil {
+			return v, fmt.Errorf("read the baseline %s: %w", b.Seq.Ref(), err)
+		}
+		system(view.Working, b.Seq.Ref(), text)
+	}
+	kept, before, now := 0, entry.Seq(0), s.setup.Model.origin() // kept is where the newest request ended
+	for i := range s.said {
+		x := &s.said[i]
+		if x.unit.Role == unit.System && s.own.Baseline != nil && x.seq < s.own.Baseline.Seq {
+			continue // the baseline says it
+		}
+		u := x.unit
+		if x.by != (origin{}) && x.by != now {
+			if u = provider.Public(u); len(u.Parts) == 0 {
+				continue
+			}
+		}
+		v.Segments = append(v.Segments, view.Segment{Layer: view.Working, Unit: u, Apart: s.sent.between(before, x.seq)})
+		if x.seq < s.sent.last() {
+			kept = len(v.Segments)
+		}
+		before = x.seq
+	}
+	mark(v.Segments[:kept])
+	mark(v.Segments)
+	return v, nil
+}
+
+// mark puts a cache marker behind the last segment.
+func mark(list []view.Segment) {
+	if n := len(list); n > 0 {
+		list[n-1].Mark = view.FiveMinute
+	}
+}
+
+// params are those of the next request.
+func (m *Model) params() provider.LowerParams {
+	return provider.LowerParams{
+		Type: m.Type, Model: m.Name, MaxTokens: m.Output, Stream: true, Rest: m.Rest,
+		Wrap: m.Type == provider.TypeMessages && !anthropic.TakesSystem(m.Name),
+	}
+}
+
+// past is what the newest request held.
+type past struct {
+	seqs []entry.Seq // the entries of all requests, in order
+	body []byte      // of the newest
+	wire string
+}
+
+// last is the newest request's entry, 0 when there is none.
+func (p *past) last() entry.Seq {
+	if len(p.seqs) == 0 {
+		return 0
+	}
+	return p.seqs[len(p.seqs)-1]
+}
+
+// between reports whether a request was made between two entries of a conversation: its body ended there, so that what comes
+// behind it is no part of its last message.
+func (p *past) between(a, b entry.Seq) bool {
+	i, _ := slices.BinarySearch(p.seqs, a)
+	return a != 0 && i < len(p.seqs) && p.seqs[i] < b
+}

@@ -1,0 +1,231 @@
+package ambit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"ambit/entry"
+	"ambit/internal/pool"
+)
+
+// Session is one agent's work. Run has one caller at a time; everything else may be called while it runs.
+type Session struct {
+	engine *Engine
+	id     string
+	unlock func() error
+
+	running sync.Mutex // held by Run
+
+	mu     sync.Mutex // guards what follows
+	setup  Setup
+	fence  int // raised by each switch
+	own    *pool.Own
+	n      int      // number of the newest request
+	sent   past     // what it held
+	said   []spoken // the conversation
+	heard  int      // how many of own's steps it is made of
+	broken error    // why nothing can be appended any more
+}
+
+// ID is the session's name.
+func (s *Session) ID() string { return s.id }
+
+// Close lets the session go, so that others may take it up. Run must have returned.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = errors.Join(s.broken, errClosed)
+	return s.unlock()
+}
+
+var errClosed = errors.New("the session is closed")
+
+// append adds facts to the journal, all or none, and to what is known of the session.
+func (s *Session) append(ctx context.Context, facts ...entry.Fact) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.add(ctx, facts...)
+	return err
+}
+
+// add is append for who holds mu. It returns the number of the first entry.
+func (s *Session) add(ctx context.Context, facts ...entry.Fact) (entry.Seq, error) {
+	if s.broken != nil {
+		return 0, s.broken
+	}
+	last, err := s.engine.store.Append(context.WithoutCancel(ctx), s.id, facts...)
+	if err != nil {
+		s.broken = fmt.Errorf("session %s cannot be written: %w", s.id, err)
+		return 0, s.broken
+	}
+	first := last - entry.Seq(len(facts)) + 1
+	for i, f := range facts {
+		s.own.Take(f, first+entry.Seq(i))
+	}
+	return first, nil
+}
+
+// put stores a text; nil for none.
+func (s *Session) put(ctx context.Context, text string) (*entry.Body, error) {
+	if text == "" {
+		return nil, nil
+	}
+	b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("session %s cannot be written: %w", s.id, err)
+	}
+	return &b, nil
+}
+
+// text reads what put stored.
+func (s *Session) text(ctx context.Context, b *entry.Body) (string, error) {
+	if b == nil {
+		return "", nil
+	}
+	data, err := s.engine.store.Body(context.WithoutCancel(ctx), s.id, *b) // what is begun comes to its end
+	return string(data), err
+}
+
+// Switch replaces what the session works with, from the next turn on. Another agent, model or folder opens a new baseline; the
+// conversation goes on. A turn that is being made ready begins again with the new setup; one whose request is on its way
+// comes to its end.
+func (s *Session) Switch(ctx context.Context, setup Setup) error {
+	if err := setup.check(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	role, err := s.put(ctx, setup.Agent.Role)
+	if err != nil {
+		return err
+	}
+	next := entry.Works{
+		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
+		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off,
+	}
+	if !sameWorks(s.own.Works, next) {
+		if _, err := s.add(ctx, &next); err != nil {
+			return err
+		}
+		s.fence++
+	}
+	s.setup = setup
+	return nil
+}
+
+// stale says why the next turn opens a new baseline; empty when it does not. The caller holds mu.
+func (s *Session) stale() string {
+	if s.own.Baseline == nil {
+		return "the session begins"
+	}
+	return switched(s.own.For, s.own.Works)
+}
+
+// sameWorks compares two, whose roles may be stored in two places.
+func sameWorks(a, b entry.Works) bool {
+	same := (a.Role == nil) == (b.Role == nil) && (a.Role == nil || a.Role.SHA256 == b.Role.SHA256)
+	a.Role, b.Role = nil, nil
+	return same && reflect.DeepEqual(a, b)
+}
+
+// switched says for what a new baseline is opened.
+func switched(was, is entry.Works) string {
+	switch {
+	case was.Dir != is.Dir:
+		return "the session works in another folder"
+	case was.Agent != is.Agent:
+		return "another agent works in it"
+	case was.Provider != is.Provider || was.Type != is.Type || was.Model != is.Model:
+		return "another model answers"
+	}
+	return ""
+}
+
+// Input is something that is said to a session.
+type Input struct {
+	ID       string         // the sender's own, by which the same input is known again; empty for a new one each time
+	Delivery entry.Delivery // entry.Steer or entry.Queue; empty for queue
+	Text     string
+	By       string // ByUser or ByParent; empty for the user
+}
+
+// ByParent is what an agent says to one that works for it.
+const ByParent = "parent"
+
+// MaxInput is the longest input, in bytes.
+const MaxInput = 4 << 20
+
+// Receipt says that an input is durable.
+type Receipt struct {
+	ID  string
+	Seq entry.Seq // its entry
+}
+
+// ErrConflict says that an id already names something else.
+var ErrConflict = errors.New("the id is taken")
+
+// Admit makes an input durable and returns after that. It is said at the next boundary: one that steers with the next request
+// of the activity that runs, one that is queued in an activity of its own. The same input once more gives the same
+// receipt; another one of the same id is ErrConflict.
+func (s *Session) Admit(ctx context.Context, in Input) (Receipt, error) {
+	if err := writable("an input", in.Text, MaxInput); err != nil {
+		return Receipt{}, err
+	}
+	if in.Delivery == "" {
+		in.Delivery = entry.Queue
+	}
+	if in.By == "" {
+		in.By = ByUser
+	}
+	if in.Delivery != entry.Steer && in.Delivery != entry.Queue {
+		return Receipt{}, sayf(ErrRefused, "an input steers or is queued; %q is neither", in.Delivery)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if in.ID == "" {
+		in.ID = fmt.Sprintf("input-%d", len(s.own.Inputs)+1)
+	}
+	body, err := s.put(ctx, in.Text)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if i := slices.IndexFunc(s.own.Inputs, func(old pool.Input) bool { return old.ID == in.ID }); i >= 0 {
+		old := &s.own.Inputs[i]
+		if old.Body.SHA256 != body.SHA256 || old.Delivery != in.Delivery || old.By != in.By {
+			return Receipt{}, sayf(ErrConflict, "session %s has another input %q, as %s", s.id, in.ID, old.Seq.Ref())
+		}
+		return Receipt{old.ID, old.Seq}, nil
+	}
+	seq, err := s.add(ctx, &entry.Input{ID: in.ID, Delivery: in.Delivery, By: in.By, Body: body})
+	return Receipt{in.ID, seq}, err
+}
+
+// promote says what waits: what steers, and at the beginning of an activity, if nothing is left of an earlier one, the oldest
+// input that is queued. It reports whether something was said that nobody has answered.
+func (s *Session) promote(ctx context.Context, begins bool) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open, activity := s.open(), s.own.Activity
+	queued := begins && !open
+	var inputs []entry.Seq
+	for _, in := range s.own.Waiting() {
+		if in.Delivery == entry.Steer || queued {
+			inputs = append(inputs, in.Seq)
+			queued = queued && in.Delivery == entry.Steer
+		}
+	}
+	if begins {
+		activity++
+	}
+	if len(inputs) == 0 && !(begins && open) {
+		return open, nil
+	}
+	if _, err := s.add(ctx, &entry.Promoted{Activity: activity, Inputs: inputs}); err != nil {
+		return false, err
+	}
+	return true, s.hear(ctx, nil)
+}

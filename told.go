@@ -1,0 +1,196 @@
+package ambit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ambit/entry"
+	"ambit/source"
+)
+
+// BlockedError says that a turn cannot begin because live facts that it needs cannot be read. What waits, goes on waiting.
+type BlockedError struct {
+	Missing []entry.Missing
+	Agent   string // to whom the session was switched; empty when it has no baseline yet
+}
+
+// Error names the sources and what is wrong with each.
+func (e *BlockedError) Error() string {
+	var list []string
+	for _, m := range e.Missing {
+		list = append(list, m.Key+": "+m.Why)
+	}
+	what := "no turn can begin"
+	if e.Agent != "" {
+		what = "the agent " + e.Agent + " cannot begin"
+	}
+	return what + " before these can be read: " + strings.Join(list, "; ")
+}
+
+// observed is what the sources said at one boundary.
+type observed struct {
+	fence  int
+	parts  source.Composition
+	found  source.Observation
+	told   source.Snapshot // what the model knows; nil before the first baseline
+	stale  string
+	exists bool   // a baseline does
+	other  string // the agent that it is not for; empty where it is for the session's
+}
+
+// observe asks the sources once.
+func (s *Session) observe(ctx context.Context) (o observed, err error) {
+	s.mu.Lock()
+	setup, own := s.setup, s.own
+	o.fence, o.stale, o.exists = s.fence, s.stale(), own.Baseline != nil
+	if o.exists && own.For.Agent != own.Works.Agent {
+		o.other = own.Works.Agent
+	}
+	var values *entry.Body
+	if own.Told != nil {
+		values = own.Told.Values
+	}
+	s.mu.Unlock()
+	if o.told, err = s.told(ctx, values); err != nil {
+		return o, err
+	}
+	if setup.Compose != nil && !setup.Off {
+		if o.parts, err = setup.Compose(); err != nil {
+			return o, fmt.Errorf("compose the sources: %w", err)
+		}
+	}
+	o.found = o.parts.Observe(ctx, setup.Each)
+	return o, context.Cause(ctx)
+}
+
+// told reads what the model was told.
+func (s *Session) told(ctx context.Context, values *entry.Body) (snapshot source.Snapshot, err error) {
+	text, err := s.text(ctx, values)
+	if err == nil && text != "" {
+		err = json.Unmarshal([]byte(text), &snapshot)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what the model was told: %w", err)
+	}
+	return snapshot, nil
+}
+
+// begin opens a baseline where the session has none or needs another, before anything is promoted. It returns the fence that
+// it stands behind, and whether it looked at the sources, so that they need not be looked at again. Where one that the
+// model was told of cannot be read, the old baseline stays, unless it is another agent's.
+func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error) {
+	for {
+		s.mu.Lock()
+		needed, fence := s.stale() != "", s.fence
+		s.mu.Unlock()
+		if !needed {
+			return fence, false, nil
+		}
+		o, err := s.observe(ctx)
+		if err != nil {
+			return 0, false, err
+		}
+		var out source.Outcome
+		if o.exists {
+			out, err = o.parts.Replace(o.found, o.told)
+		} else {
+			out, err = o.parts.Initialize(o.found)
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		if out.Status == source.Blocked {
+			return o.fence, true, s.blocked(ctx, o, missing(o.found, out.Blocked))
+		}
+		if done, err := s.tell(ctx, o, out); done || err != nil {
+			return o.fence, true, err
+		}
+	}
+}
+
+// blocked decides what becomes of a baseline that cannot be opened.
+func (s *Session) blocked(ctx context.Context, o observed, missing []entry.Missing) error {
+	switch {
+	case !o.exists:
+		return &BlockedError{Missing: missing}
+	case o.other != "":
+		return &BlockedError{Missing: missing, Agent: o.other}
+	}
+	return s.note(ctx, missing)
+}
+
+// reconcile tells the model what has changed since it was told last. It returns the fence that it stands behind; false when
+// the session was switched meanwhile.
+func (s *Session) reconcile(ctx context.Context) (fence int, ok bool, err error) {
+	o, err := s.observe(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	out, err := o.parts.Reconcile(o.found, o.told)
+	if err != nil {
+		return 0, false, err
+	}
+	switch out.Status {
+	case source.Updated, source.Ready:
+		ok, err = s.tell(ctx, o, out)
+		return o.fence, ok, err
+	case source.Blocked:
+		return o.fence, true, s.note(ctx, missing(o.found, out.Blocked))
+	}
+	return o.fence, true, s.note(ctx, missing(o.found, o.found.Unavailable()))
+}
+
+// tell makes what is said a part of the conversation, or of what stands in front of it. False when the session was switched
+// since the sources were asked.
+func (s *Session) tell(ctx context.Context, o observed, out source.Outcome) (bool, error) {
+	values, err := json.Marshal(out.Snapshot)
+	if err != nil {
+		return false, fmt.Errorf("keep what is told: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fence != o.fence {
+		return false, nil
+	}
+	f := &entry.Told{Baseline: out.Status == source.Ready, Missing: missing(o.found, o.found.Unavailable())}
+	text, volatile := out.Text(), ""
+	if f.Baseline {
+		f.Why = orElse(o.stale, "what was told cannot be brought up to date")
+		stable, rest := out.Layers()
+		text, volatile = source.Text(stable), source.Text(rest)
+	}
+	for _, b := range []struct {
+		to   **entry.Body
+		text string
+	}{{&f.Text, text}, {&f.Volatile, volatile}, {&f.Values, string(values)}} {
+		if *b.to, err = s.put(ctx, b.text); err != nil {
+			return false, err
+		}
+	}
+	if _, err := s.add(ctx, f); err != nil {
+		return false, err
+	}
+	return true, s.hear(ctx, nil)
+}
+
+// note records which sources could not be read, where that has changed.
+func (s *Session) note(ctx context.Context, list []entry.Missing) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Equal(list, s.own.Missing) {
+		return nil
+	}
+	_, err := s.add(ctx, &entry.Told{Missing: list})
+	return err
+}
+
+// missing are sources with what is wrong with them.
+func missing(o source.Observation, keys []string) (list []entry.Missing) {
+	for _, key := range keys {
+		list = append(list, entry.Missing{Key: key, Why: o[key].Reason})
+	}
+	return list
+}
