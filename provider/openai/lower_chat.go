@@ -152,7 +152,7 @@ func (l *lowering) asked(segments []*view.Segment) {
 		l.Comma()
 		role := "user"
 		if s.Unit.Role == unit.System {
-			role = "developer"
+			role = "system"
 		}
 		l.String(`{"role":"` + role + `","content":`)
 		l.said(s.Unit.Ref, parts)
