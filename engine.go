@@ -118,7 +118,7 @@ func (s *Setup) check() error {
 // Client is how a session of Ambit's own says who leads it.
 const Client = "ambit"
 
-// Begin makes a session, which is durable when Begin returns. The caller closes it.
+// Begin makes a session, which is durable when Begin returns. Its title is the beginning of the text. The caller closes it.
 func (e *Engine) Begin(ctx context.Context, title string, setup Setup) (*Session, error) {
 	if err := setup.check(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (e *Engine) Begin(ctx context.Context, title string, setup Setup) (*Session
 		return nil, fmt.Errorf("begin session %s: %w", id, err)
 	}
 	s := &Session{engine: e, id: id, unlock: unlock, own: &pool.Own{Idle: true}}
-	if err = s.append(ctx, &entry.Session{ID: id, Title: title, Client: Client}); err == nil {
+	if err = s.append(ctx, &entry.Session{ID: id, Title: firstLine(strings.TrimSpace(title)), Client: Client}); err == nil {
 		err = s.Switch(ctx, setup)
 	}
 	if err != nil {

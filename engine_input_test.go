@@ -347,3 +347,73 @@ func TestCanceled(t *testing.T) {
 	d.run(s)
 	d.check(s.ID(), provider.TypeMessages)
 }
+
+// A sub-agent works in a session of its own, which names its parent; the caller's conversation grows by its report, which comes at
+// every end, and what it took counts for the caller's limits.
+//
+// covers: R-07 part
+func TestTasks(t *testing.T) {
+	script := func(after ...scripted.Turn) *scripted.Provider {
+		long := make([]scripted.Turn, 9)
+		for i := range long {
+			long[i] = scripted.Turn{Text: fmt.Sprintf("Step %d.", i+1), Calls: []scripted.Call{scriptedCall("read", fmt.Sprint(i))}}
+		}
+		return scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{
+			{Match: "Short work", Turns: []scripted.Turn{{Text: "Looking.", Calls: []scripted.Call{scriptedCall("read", "a")}}, {Text: "It is in a."}}},
+			{Match: "Long work", Turns: long},
+			{Match: "Boss", Turns: after},
+		}}, scripted.Options{Strict: true})
+	}
+	task := func(prompt string) scripted.Call {
+		return scripted.Call{Name: "task", Args: map[string]any{"prompt": prompt}}
+	}
+	d := newDesk(t, provider.TypeMessages, script(scripted.Turn{Calls: []scripted.Call{task("Short work."), task("Long work."), task("")}}, scripted.Turn{Text: "Thanks."}))
+	child := d.setup
+	child.Agent.Name, child.Watch, child.Limits.Turns = "helper", nil, 3
+	d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.engine.Task(func() (ambit.Setup, error) { return child, nil }))
+	s := d.begin("Boss says go.")
+	out, err := s.Run(t.Context())
+	if err != nil || out.Text != "Thanks." || out.Turns != 2 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	var reports []string
+	for _, f := range d.facts(s.ID()) {
+		if f, is := f.(*entry.Result); is {
+			text, err := d.store.Body(t.Context(), s.ID(), *f.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, fmt.Sprint(f.Failed, " ", string(text)))
+		}
+	}
+	for i, want := range []string{"false It is in a.\n[session ", "true Its last word was: Step 3.\nthe sub-agent was cut short (limit) after 3 turns, session ", "true task needs a prompt"} {
+		if len(reports) != 3 || !strings.HasPrefix(reports[i], want) {
+			t.Errorf("report %d: %q, want %q", i+1, reports, want)
+		}
+	}
+	sessions, err := d.store.Sessions(t.Context())
+	if err != nil || len(sessions) != 3 {
+		t.Fatalf("%v, %v", sessions, err)
+	}
+	output := 0
+	for _, id := range sessions {
+		for _, f := range d.facts(id) {
+			switch f := f.(type) {
+			case *entry.Works:
+				if (f.Parent == s.ID()) != (id != s.ID()) {
+					t.Errorf("session %s works for %q", id, f.Parent)
+				}
+			case *entry.Response:
+				output += int(f.Usage.Output)
+			}
+		}
+	}
+	if out.Output != output {
+		t.Errorf("%d tokens of output are counted, %d were said", out.Output, output)
+	}
+	for _, x := range d.asked {
+		if body := string(x.body); strings.Contains(body, "Boss says") && strings.Contains(body, "Looking.") {
+			t.Errorf("the caller holds what the sub-agent said: %s", body)
+		}
+	}
+}

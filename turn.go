@@ -180,7 +180,11 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 	if out.Text = sayings(a.said.unit); a.stop == provider.StopLength && len(a.said.unit.Calls()) == 0 {
 		return false, &LimitError{fmt.Sprintf("an answer's length: request %d was cut off", a.n)}
 	}
-	return true, s.settle(ctx, a.n)
+	by := &caller{session: s.id}
+	err = s.settle(context.WithValue(ctx, callerKey{}, by), a.n)
+	output, usd := by.take()
+	u.output, u.usd = u.output+output, u.usd+usd
+	return true, err
 }
 
 // sayings are what an answer says.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"ambit"
+	"ambit/internal/pool"
 	"ambit/internal/replay"
 	"ambit/internal/transcript"
 	"ambit/journal"
@@ -18,6 +19,7 @@ type recordings struct {
 	finding
 	visit func(context.Context, replay.File) error
 	store *journal.Dir // nil until a session is named
+	tasks bool         // with a session, those of its sub-agents that have one of their own
 	count int
 	bytes int64
 	bar   *progress
@@ -101,6 +103,38 @@ func (r *recordings) session(ctx context.Context, arg string) error {
 	if err != nil {
 		return nothingNamed(arg, err)
 	}
+	if err := r.visitSession(ctx, name); err != nil || !r.tasks {
+		return err
+	}
+	return r.subAgents(ctx, name)
+}
+
+// subAgents visits the sessions that work for another, and those that work for them. They begin after it, so their names
+// come behind its own.
+func (r *recordings) subAgents(ctx context.Context, parent string) error {
+	names, err := r.store.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name <= parent {
+			continue
+		}
+		p, err := pool.Load(ctx, r.store, name)
+		if err != nil || p.Own == nil || p.Own.Works.Parent != parent {
+			continue // what is damaged is said of when it is named
+		}
+		if err := r.visitSession(ctx, name); err != nil {
+			return err
+		}
+		if err := r.subAgents(ctx, name); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (r *recordings) visitSession(ctx context.Context, name string) error {
 	rec, err := ambit.OpenRecording(ctx, r.store, name)
 	if rec == nil {
 		return err

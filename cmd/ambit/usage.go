@@ -18,8 +18,8 @@ func newUsage(e *env) *cobra.Command {
 		Short: "Say where the money of recorded sessions went, and what broke their caches",
 		Long: "Say where the money of recorded sessions went: cache reads, cache writes, output, as the providers counted them, and what made\n" +
 			"them write again what they had already: a pause longer than the cache keeps a prompt, a client that took results out, a resumed\n" +
-			"session, a changed prefix, a compaction, another model. A PATH is a recording of another agent, or a folder of them. Without\n" +
-			"one, or with --all, it reads what clients keep on this computer, where they keep it.\n" +
+			"session, a changed prefix, a compaction, another model. A session's sub-agents count with it. A PATH is a recording of another\n" +
+			"agent, or a folder of them. Without one, or with --all, it reads what clients keep on this computer, where they keep it.\n" +
 			"Nothing is taken in, and nothing there is changed.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if everything && len(args) > 0 {
@@ -55,6 +55,7 @@ func (e *env) usage(ctx context.Context, args []string, asJSON bool) error {
 		}
 		return ctx.Err()
 	})
+	all.tasks = true
 	if err := all.run(ctx, args); err != nil {
 		return err
 	}
