@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -102,8 +103,12 @@ func (s *Setup) check() error {
 		return sayf(ErrRefused, "%q is no wire that an agent can talk over: messages, responses, chat and generate are", m.Type)
 	case m.Name == "":
 		return sayf(ErrRefused, "no model is named")
-	case !strings.HasPrefix(m.BaseURL, "http://") && !strings.HasPrefix(m.BaseURL, "https://"):
-		return sayf(ErrRefused, "%q is no base URL: it begins with http:// or https://", m.BaseURL)
+	}
+	switch u, err := url.Parse(s.Model.BaseURL); {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return sayf(ErrRefused, "that is no base URL: it begins with http:// or https:// and names a host")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return sayf(ErrRefused, "the base URL of %s has more than host and path: it is recorded, so a credential is given apart", u.Host)
 	}
 	names := make(map[string]bool)
 	for _, t := range s.Agent.Tools {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"slices"
@@ -415,5 +416,58 @@ func TestTasks(t *testing.T) {
 		if body := string(x.body); strings.Contains(body, "Boss says") && strings.Contains(body, "Looking.") {
 			t.Errorf("the caller holds what the sub-agent said: %s", body)
 		}
+	}
+}
+
+// What cannot be worked with is refused before anything is recorded, and no message repeats a credential.
+func TestSetups(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(1))
+	for name, change := range map[string]func(*ambit.Setup){
+		"no wire":               func(s *ambit.Setup) { s.Model.Type = "smtp" },
+		"no model":              func(s *ambit.Setup) { s.Model.Name = "" },
+		"no host":               func(s *ambit.Setup) { s.Model.BaseURL = "http://" },
+		"another scheme":        func(s *ambit.Setup) { s.Model.BaseURL = "ftp://127.0.0.1" },
+		"a user in the URL":     func(s *ambit.Setup) { s.Model.BaseURL = "http://me:hunter2@127.0.0.1" },
+		"a key in the URL":      func(s *ambit.Setup) { s.Model.BaseURL = "http://127.0.0.1/?key=hunter2" },
+		"no URL":                func(s *ambit.Setup) { s.Model.BaseURL = "http://hunter2\x00" },
+		"two tools of one name": func(s *ambit.Setup) { s.Agent.Tools = append(s.Agent.Tools, s.Agent.Tools[0]) },
+	} {
+		setup := d.setup
+		setup.Agent.Tools = slices.Clone(setup.Agent.Tools)
+		change(&setup)
+		if _, err := d.engine.Begin(t.Context(), "", setup); !errors.Is(err, ambit.ErrRefused) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if all, err := d.store.Sessions(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// The credential is sent, and stands nowhere in the session's files.
+func TestCredentialIsNotKept(t *testing.T) {
+	var sent string
+	d := newDesk(t, provider.TypeMessages, &answers{func(w http.ResponseWriter, r *http.Request) {
+		sent = r.Header.Get("x-api-key")
+		talker(1).ServeHTTP(w, r)
+	}})
+	d.setup.Model.Credential = "hunter2-hunter2"
+	s := d.begin("Go.")
+	d.run(s)
+	if sent != "hunter2-hunter2" {
+		t.Errorf("the credential was sent as %q", sent)
+	}
+	err := fs.WalkDir(os.DirFS(d.store.Folder(s.ID())), ".", func(path string, f fs.DirEntry, err error) error {
+		if err != nil || f.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(d.store.Folder(s.ID()) + "/" + path)
+		if strings.Contains(string(data), "hunter2") {
+			t.Errorf("%s has the credential", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

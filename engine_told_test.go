@@ -289,3 +289,131 @@ func TestToldAsUserText(t *testing.T) {
 		t.Errorf("%q", messages)
 	}
 }
+
+// A session that moves to another folder tells its facts from there, in a fresh baseline, before anything is promoted; while they
+// cannot be read nobody is asked.
+//
+// covers: S-17
+func TestAnotherFolder(t *testing.T) {
+	a := &board{key: "test/a", value: "1"}
+	d := newBoards(t, a)
+	s := d.begin()
+	d.run(s, "One.")
+	d.setup.Dir, a.value, a.blocked = "/elsewhere", "2", true
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.say(s, "Two.")
+	_, err := s.Run(t.Context())
+	if blocked, is := errors.AsType[*ambit.BlockedError](err); !is || blocked.Dir != "/elsewhere" || len(d.asked) != 1 {
+		t.Fatalf("%v, %d requests", err, len(d.asked))
+	}
+	a.blocked = false
+	d.run(s)
+	system, messages := d.shown(1)
+	if !strings.Contains(system, "test/a is 2") || !slices.Equal(messages, []string{"user: One.", "assistant: Yes.", "user: Two."}) {
+		t.Errorf("%q, %q", system, messages)
+	}
+	kinds := d.kinds(s.ID())
+	if at := slices.Index(kinds[slices.Index(kinds, "idle"):], "promoted"); at < slices.Index(kinds[slices.Index(kinds, "idle"):], "told") {
+		t.Errorf("promoted before it was told: %v", kinds)
+	}
+}
+
+// What was told survives an attempt that fails: it is told once, and shown again word for word.
+//
+// covers: S-07
+func TestToldOnceThoughItFails(t *testing.T) {
+	a := &board{key: "test/a", value: "1"}
+	d := newBoards(t, a)
+	s := d.begin()
+	d.run(s, "One.")
+	a.value = "2"
+	base := d.setup.Model.BaseURL
+	d.setup.Model.BaseURL = "http://127.0.0.1:9"
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.say(s, "Two.")
+	if _, err := s.Run(t.Context()); err == nil {
+		t.Fatal("somebody answered")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.setup.Model.BaseURL = base
+	s, err := d.anew().Resume(t.Context(), s.ID(), d.setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run(s)
+	if _, messages := d.shown(1); !slices.Equal(messages, []string{"user: One.", "assistant: Yes.", "user: Two.", "system: test/a is now 2"}) {
+		t.Errorf("%q", messages)
+	}
+	told := 0
+	for _, k := range d.kinds(s.ID()) {
+		told += strings.Count(k, "told")
+	}
+	if told != 2 {
+		t.Errorf("it was told %d times", told)
+	}
+}
+
+// With context.mode off no source is read, nothing is told to be gone, and no baseline is opened: the conversation goes on as it is.
+//
+// covers: R-08 part
+func TestModeOff(t *testing.T) {
+	a := &board{key: "test/a", value: "1"}
+	d := newBoards(t, a)
+	s := d.begin()
+	d.run(s, "One.")
+	a.value, a.read = "2", func() { t.Error("a source was read") }
+	d.setup.Off, d.setup.Model.Name = true, "claude-opus-5"
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "Two.")
+	system, messages := d.shown(1)
+	if !strings.Contains(system, "test/a is 1") || !slices.Equal(messages, []string{"user: One.", "assistant: Yes.", "user: Two."}) {
+		t.Errorf("%q, %q", system, messages)
+	}
+	a.read, d.setup.Off = nil, false
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "Three.")
+	if system, _ = d.shown(2); !strings.Contains(system, "test/a is 2") {
+		t.Errorf("on again: %q", system)
+	}
+}
+
+// A plug-in's source is told of when it is registered, and gone when it is not, once each.
+//
+// covers: S-19 part
+func TestRegisteredWhileItRuns(t *testing.T) {
+	a, plug := &board{key: "test/a", value: "1"}, &board{key: "plug/x", value: "9"}
+	d := newBoards(t, a)
+	var registry source.Registry
+	d.setup.Compose = func() (source.Composition, error) { return registry.Compose(a.source()) }
+	s := d.begin()
+	d.run(s, "One.")
+	unregister, err := registry.Register(plug.source())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "Two.")
+	d.run(s, "Three.")
+	unregister()
+	d.run(s, "Four.")
+	d.run(s, "Five.")
+	_, messages := d.shown(4)
+	var told []string
+	for _, m := range messages {
+		if strings.HasPrefix(m, "system: ") {
+			told = append(told, m)
+		}
+	}
+	if !slices.Equal(told, []string{"system: plug/x is 9", "system: plug/x is no more"}) {
+		t.Errorf("%q", messages)
+	}
+}

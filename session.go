@@ -119,8 +119,11 @@ func (s *Session) Switch(ctx context.Context, setup Setup) error {
 
 // stale says why the next turn opens a new baseline; empty when it does not. The caller holds mu.
 func (s *Session) stale() string {
-	if s.own.Baseline == nil {
+	switch {
+	case s.own.Baseline == nil:
 		return "the session begins"
+	case s.setup.Off:
+		return ""
 	}
 	return switched(s.own.For, s.own.Works)
 }

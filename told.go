@@ -14,7 +14,8 @@ import (
 // BlockedError says that a turn cannot begin because live facts that it needs cannot be read. What waits, goes on waiting.
 type BlockedError struct {
 	Missing []entry.Missing
-	Agent   string // to whom the session was switched; empty when it has no baseline yet
+	Agent   string // to whom the session was switched
+	Dir     string // where it was moved to
 }
 
 // Error names the sources and what is wrong with each.
@@ -24,8 +25,11 @@ func (e *BlockedError) Error() string {
 		list = append(list, m.Key+": "+m.Why)
 	}
 	what := "no turn can begin"
-	if e.Agent != "" {
+	switch {
+	case e.Agent != "":
 		what = "the agent " + e.Agent + " cannot begin"
+	case e.Dir != "":
+		what = "no turn can begin in " + e.Dir
 	}
 	return what + " before these can be read: " + strings.Join(list, "; ")
 }
@@ -33,21 +37,27 @@ func (e *BlockedError) Error() string {
 // observed is what the sources said at one boundary.
 type observed struct {
 	fence  int
+	off    bool // context.mode is
 	parts  source.Composition
 	found  source.Observation
 	told   source.Snapshot // what the model knows; nil before the first baseline
 	stale  string
 	exists bool   // a baseline does
 	other  string // the agent that it is not for; empty where it is for the session's
+	moved  string // the folder that it is not for
 }
 
 // observe asks the sources once.
 func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	s.mu.Lock()
 	setup, own := s.setup, s.own
+	o.off = setup.Off
 	o.fence, o.stale, o.exists = s.fence, s.stale(), own.Baseline != nil
 	if o.exists && own.For.Agent != own.Works.Agent {
 		o.other = own.Works.Agent
+	}
+	if o.exists && own.For.Dir != own.Works.Dir {
+		o.moved = own.Works.Dir
 	}
 	var values *entry.Body
 	if own.Told != nil {
@@ -80,7 +90,7 @@ func (s *Session) told(ctx context.Context, values *entry.Body) (snapshot source
 
 // begin opens a baseline where the session has none or needs another, before anything is promoted. It returns the fence that
 // it stands behind, and whether it looked at the sources, so that they need not be looked at again. Where one that the
-// model was told of cannot be read, the old baseline stays, unless it is another agent's.
+// model was told of cannot be read, the old baseline stays, unless it is another agent's or another folder's.
 func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error) {
 	for {
 		s.mu.Lock()
@@ -94,7 +104,7 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 			return 0, false, err
 		}
 		var out source.Outcome
-		if o.exists {
+		if o.exists && o.moved == "" {
 			out, err = o.parts.Replace(o.found, o.told)
 		} else {
 			out, err = o.parts.Initialize(o.found)
@@ -116,8 +126,8 @@ func (s *Session) blocked(ctx context.Context, o observed, missing []entry.Missi
 	switch {
 	case !o.exists:
 		return &BlockedError{Missing: missing}
-	case o.other != "":
-		return &BlockedError{Missing: missing, Agent: o.other}
+	case o.other != "", o.moved != "":
+		return &BlockedError{Missing: missing, Agent: o.other, Dir: o.moved}
 	}
 	return s.note(ctx, missing)
 }
@@ -126,8 +136,8 @@ func (s *Session) blocked(ctx context.Context, o observed, missing []entry.Missi
 // the session was switched meanwhile.
 func (s *Session) reconcile(ctx context.Context) (fence int, ok bool, err error) {
 	o, err := s.observe(ctx)
-	if err != nil {
-		return 0, false, err
+	if err != nil || o.off {
+		return o.fence, o.off, err
 	}
 	out, err := o.parts.Reconcile(o.found, o.told)
 	if err != nil {
