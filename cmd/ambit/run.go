@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ambit"
+	"ambit/entry"
+	"ambit/internal/agent"
+	"ambit/journal"
+	"ambit/provider"
+	"ambit/source"
+	"ambit/source/host"
+
+	"github.com/spf13/cobra"
+)
+
+// runFlags are what ambit run is called with.
+type runFlags struct {
+	protocol, baseURL, model, dir, resume, scripted string
+	allow                                           []string
+	yes, asJSON                                     bool
+	turns, output                                   int
+	limit                                           time.Duration
+	usd                                             float64
+}
+
+// ran is the answer of ambit run --json.
+type ran struct {
+	Session string `json:"session"`
+	ambit.Outcome
+	Ended string `json:"ended"`
+	Why   string `json:"why,omitempty"`
+}
+
+func newRun(e *env) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   `run "TASK"`,
+		Short: "Have an agent do a task in a folder, and record all of it",
+		Long: "Have Ambit's own agent do a task: it reads, searches and edits files of the folder, and runs commands there. What it is\n" +
+			"told, asked and answered, and every call with its result, is recorded before it counts, as ambit log shows.\n\n" +
+			"The model is asked over one of four wires. Its credential is ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the\n" +
+			"environment; a server on this machine needs none. Reading and searching is allowed; for everything else it asks, where\n" +
+			"a person can answer, unless --yes or a rule allows it.\n\n" +
+			"Rules are an action, a tool and what it is about: \"allow bash:go test*\", \"deny write:**/.env\". The last that matches counts.",
+		Example: "  ambit run \"Fix the failing test.\"\n" +
+			"  ambit run --protocol openai-chat --base-url http://127.0.0.1:11434/v1 --model qwen3 \"What does this program do?\"\n" +
+			"  ambit run --allow \"allow bash:go test*\" --turns 40 --usd 2 \"Make the tests pass.\"\n" +
+			"  ambit run --resume last \"And now the documentation.\"",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 0 && f.resume == "" {
+				return misused("the task is one argument: put it in quotes")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return e.runAgent(c.Context(), &f, strings.Join(args, ""))
+		},
+	}
+	c.Flags().StringVar(&f.protocol, "protocol", "anthropic", "the wire: anthropic, openai-responses, openai-chat or gemini")
+	c.Flags().StringVar(&f.baseURL, "base-url", "", "where the model is asked; without it at its provider")
+	c.Flags().StringVar(&f.model, "model", "", "the model's name; without it a usual one of the wire")
+	c.Flags().StringVar(&f.dir, "dir", ".", "the folder that it works in")
+	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last")
+	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
+	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
+	c.Flags().BoolVar(&f.yes, "yes", false, "allow everything that no rule denies")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object at the end, and nothing else")
+	c.Flags().IntVar(&f.turns, "turns", ambit.DefaultTurns, "the most turns")
+	c.Flags().IntVar(&f.output, "output", 0, "the most tokens of output; 0 for any")
+	c.Flags().DurationVar(&f.limit, "time", 0, "the longest time, such as 10m; 0 for any")
+	c.Flags().Float64Var(&f.usd, "usd", 0, "the most that it may cost, in dollars; 0 for any")
+	return c
+}
+
+// wires are what people call them, with where a model is asked that nobody said otherwise, and what it is called.
+var wires = map[string]ambit.Model{
+	"anthropic":        {Provider: "anthropic", Type: provider.TypeMessages, Name: "claude-sonnet-5", BaseURL: "https://api.anthropic.com", Output: 32_000},
+	"openai-responses": {Provider: "openai", Type: provider.TypeResponses, Name: "gpt-5.6-sol", BaseURL: "https://api.openai.com/v1"},
+	"openai-chat":      {Provider: "openai", Type: provider.TypeChat, Name: "gpt-5.6-sol", BaseURL: "https://api.openai.com/v1"},
+	"gemini":           {Provider: "gemini", Type: provider.TypeGenerate, Name: "gemini-2.5-pro", BaseURL: "https://generativelanguage.googleapis.com"},
+}
+
+// runModel is the model that the flags mean.
+func (e *env) runModel(f *runFlags) (ambit.Model, error) {
+	m, known := wires[f.protocol]
+	if !known {
+		return m, misused("there is no protocol %q: anthropic, openai-responses, openai-chat and gemini are", f.protocol)
+	}
+	m.Credential = e.getenv(strings.ToUpper(m.Provider) + "_API_KEY")
+	if f.model != "" {
+		m.Name = f.model
+	}
+	if f.baseURL != "" {
+		m.BaseURL = f.baseURL
+	}
+	return m, nil
+}
+
+// runAgent has the agent do a task.
+func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
+	model, err := e.runModel(f)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(f.dir)
+	if err != nil {
+		return err
+	}
+	if f.scripted != "" {
+		base, stop, err := e.runScripted(ctx, f.scripted, dir, model)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		model.BaseURL = base
+	}
+	d, home, err := e.record(journal.Holder{Command: "run"})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	s, err := e.runSession(ctx, d, f, task, model, dir, home)
+	if err != nil {
+		return err
+	}
+	if task != "" {
+		if _, err = s.Admit(ctx, ambit.Input{Text: task}); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	out, err := s.Run(ctx)
+	return errors.Join(e.runEnd(ctx, f, s, out, err), s.Close())
+}
+
+// runSetup is what the agent works with. Told is what a session that is taken up was told.
+func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot) (ambit.Setup, error) {
+	own, err := agent.ParseRules(strings.Join(f.allow, "\n"))
+	if err != nil {
+		return ambit.Setup{}, misused("%v", err)
+	}
+	rules := append(agent.DefaultRules(), own...)
+	if f.yes {
+		rules = rules.Yes()
+	}
+	files := host.Files()
+	place, err := source.Locate(files, dir)
+	if err != nil {
+		return ambit.Setup{}, fmt.Errorf("the folder of the agent: %w", err)
+	}
+	instructions := source.NewInstructions(source.InstructionOptions{
+		Files: files, Dir: place.Dir, Root: place.Root, Global: []string{filepath.Join(home, "AGENTS.md")}, Nested: source.Nested(told),
+	})
+	o := agent.Options{Dir: place.Dir, Rules: rules, Read: func(path string) {
+		if _, err := instructions.Discovered(path); err != nil {
+			e.say("cannot look for instructions beside %s: %v", path, err)
+		}
+	}}
+	if e.asks() {
+		o.Ask = e.allowTool
+	}
+	tools, err := agent.Tools(o)
+	if err != nil {
+		return ambit.Setup{}, err
+	}
+	var retry ambit.Retry
+	if f.scripted != "" {
+		retry.Base = time.Millisecond // nobody is waited for
+	}
+	return ambit.Setup{
+		Retry: retry,
+		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir,
+		Limits: ambit.Bounds{Turns: f.turns, Output: f.output, Time: f.limit, USD: f.usd},
+		Watch:  e.runWatch(f),
+		Each:   host.Each(sourceTime),
+		Compose: func() (source.Composition, error) {
+			return source.Compose(
+				source.Environment(place, host.Platform()), instructions.Source(),
+				source.Skills(files, filepath.Join(place.Root, ".ambit", "skills"), filepath.Join(home, "skills")),
+				source.Date(e.now, nil), source.Git(host.Exec(), place.Dir),
+			)
+		},
+	}, nil
+}
+
+// sourceTime is how long the live facts of a turn may take to be read.
+const sourceTime = 5 * time.Second
+
+// runSession begins a session, or goes on with one.
+func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task string, model ambit.Model, dir, home string) (*ambit.Session, error) {
+	engine := ambit.NewEngine(d, ambit.EngineOptions{Now: e.now})
+	var name string
+	var told source.Snapshot
+	if f.resume != "" {
+		var err error
+		if name, err = e.session(ctx, d, f.resume); err != nil {
+			return nil, err
+		}
+		if told, err = engine.Told(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	setup, err := e.runSetup(f, model, dir, home, told)
+	if err != nil {
+		return nil, err
+	}
+	setup.Agent.Tools = append(setup.Agent.Tools, engine.Task(func() (ambit.Setup, error) {
+		helper, err := e.runSetup(f, model, dir, home, nil)
+		helper.Agent.Name, helper.Watch = "helper", nil
+		return helper, err
+	}))
+	if name != "" {
+		return engine.Resume(ctx, name, setup)
+	}
+	return engine.Begin(ctx, task, setup)
+}
+
+// runWatch tells people what happens: what the model says on standard output, the rest on standard error.
+func (e *env) runWatch(f *runFlags) func(ambit.Event) {
+	line := false // the output is in the middle of one
+	return func(v ambit.Event) {
+		if v.Kind != ambit.EventText && line {
+			fmt.Fprintln(e.out)
+			line = false
+		}
+		switch v.Kind {
+		case ambit.EventText:
+			if !f.asJSON {
+				fmt.Fprint(e.out, printable(v.Text))
+				line = !strings.HasSuffix(v.Text, "\n")
+			}
+		case ambit.EventCall:
+			e.say("#%d %s %s", v.N, v.Tool, beginning(string(v.Args)))
+		case ambit.EventResult:
+			if v.Failed {
+				e.say("#%d %s failed: %s", v.N, v.Tool, beginning(v.Text))
+			}
+		case ambit.EventRetry:
+			e.say("#%d came to nothing, again in %s: %v", v.N, v.Wait.Round(time.Millisecond), v.Err)
+		}
+	}
+}
+
+// runEnd says how it ended.
+func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out ambit.Outcome, err error) error {
+	answer := ran{Session: s.ID(), Outcome: out, Ended: string(entry.EndingDone)}
+	if err != nil {
+		answer.Ended, answer.Why = string(entry.EndingFailed), err.Error()
+		if _, limit := errors.AsType[*ambit.LimitError](err); limit {
+			answer.Ended = string(entry.EndingLimit)
+		} else if ctx.Err() != nil {
+			answer.Ended = string(entry.EndingCanceled)
+		}
+	}
+	if f.asJSON {
+		if failed := e.printJSON(answer); failed != nil {
+			return failed
+		}
+	} else {
+		e.say("%s, %s tokens of output, $%.4f; %s log %s shows it", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, e.self(), s.ID())
+	}
+	return err
+}
+
+// allowTool asks the person whether a tool may do something.
+func (e *env) allowTool(ctx context.Context, q agent.Question) (bool, error) {
+	fmt.Fprintf(e.err, "%s: may it %s %s? [y/N] ", e.self(), q.Tool, printable(q.Subject))
+	answer, err := e.line(ctx)
+	return strings.EqualFold(strings.TrimSpace(answer), "y") || strings.EqualFold(strings.TrimSpace(answer), "yes"), err
+}
