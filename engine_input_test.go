@@ -228,7 +228,10 @@ func TestFailedAttempts(t *testing.T) {
 				t.Errorf("%d requests, waits of %v", len(d.asked), d.waits)
 			}
 			list = nil
-			d.run(s, "Again.")
+			if _, err := s.Admit(t.Context(), ambit.Input{Text: "Again.", Delivery: entry.Steer}); err != nil { // behind what nobody has answered
+				t.Fatal(err)
+			}
+			d.run(s)
 			d.check(s.ID(), provider.TypeMessages)
 			ended := []string{}
 			for _, f := range d.facts(s.ID()) {
@@ -289,7 +292,22 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s, afterwards: %+v, %v, %d calls", name, out, err, len(d.ran))
 		}
 	}
+	slow := newDesk(t, provider.TypeMessages, scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}}))
+	slow.setup.Limits.Time, slow.engine = 20*time.Millisecond, ambit.NewEngine(slow.store, ambit.EngineOptions{}) // by the clock
+	slow.setup.Agent.Tools[0].Run = func(ctx context.Context, _ json.RawMessage) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	_, err := slow.begin("Go.").Run(t.Context())
+	if e, is := errors.AsType[*ambit.LimitError](err); !is || !strings.Contains(e.Error(), "20ms") {
+		t.Errorf("a call that takes too long: %v", err)
+	}
 	hang := make(chan struct{})
+	late := newDesk(t, provider.TypeMessages, &answers{func(http.ResponseWriter, *http.Request) { <-hang }})
+	late.setup.Limits.Time, late.engine = 20*time.Millisecond, ambit.NewEngine(late.store, ambit.EngineOptions{}) // by the clock
+	if _, err := late.begin("Go.").Run(t.Context()); !strings.Contains(fmt.Sprint(err), "limit of 20ms") {
+		t.Errorf("an answer that takes too long: %v", err)
+	}
 	d := newDesk(t, provider.TypeMessages, &answers{
 		func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("content-type", "text/event-stream")

@@ -255,6 +255,10 @@ func (d *desk) check(id, wire string) {
 			sent = append(sent, asked{f.Path, body})
 		case *entry.Relation:
 			again[f.N] = f.How == entry.Again
+		case *entry.Unit:
+			if f.Of == entry.PartMessage && (f.Role == "assistant" || f.Role == "model") {
+				d.t.Errorf("the answer in request %d is a message of its own", f.N)
+			}
 		}
 	}
 	if !slices.EqualFunc(sent, d.asked, func(a, b asked) bool { return a.path == b.path && string(a.body) == string(b.body) }) {

@@ -215,6 +215,9 @@ func TestAnotherAgent(t *testing.T) {
 	s := d.begin("One.")
 	other := d.setup
 	other.Agent.Name, other.Agent.Role = "reviewer", "You review."
+	other.Compose = func() (source.Composition, error) {
+		return source.Compose((&board{key: "test/a", value: "the reviewer's"}).source())
+	}
 	times := 0
 	a.read = func() {
 		if times++; times == 1 {
@@ -226,7 +229,7 @@ func TestAnotherAgent(t *testing.T) {
 	}
 	d.run(s)
 	system, messages := d.shown(0)
-	if len(d.asked) != 1 || !strings.Contains(system, "You review.") || strings.Contains(system, "You write") || !slices.Equal(messages, []string{"user: One."}) {
+	if len(d.asked) != 1 || !strings.Contains(system, "You review.") || strings.Contains(system, "You write") || !strings.Contains(system, "test/a is the reviewer's") || !slices.Equal(messages, []string{"user: One."}) {
 		t.Errorf("%d requests: %q, %q", len(d.asked), system, messages)
 	}
 	a.blocked = true
@@ -243,13 +246,23 @@ func TestAnotherAgent(t *testing.T) {
 	if system, messages = d.shown(1); !strings.Contains(system, "You write code.") || messages[len(messages)-1] != "user: Two." {
 		t.Errorf("%q, %q", system, messages)
 	}
+	a.read = func() { // while it is looked at what has changed, which is nothing
+		a.read = nil
+		if err := s.Switch(t.Context(), other); err != nil {
+			t.Error(err)
+		}
+	}
+	d.run(s, "Three.")
+	if system, messages = d.shown(2); len(d.asked) != 3 || !strings.Contains(system, "You review.") || !strings.Contains(system, "test/a is the reviewer's") || messages[len(messages)-1] != "user: Three." {
+		t.Errorf("%d requests: %q, %q", len(d.asked), system, messages)
+	}
 	promoted := 0
 	for _, f := range d.facts(s.ID()) {
 		if f, is := f.(*entry.Promoted); is {
 			promoted += len(f.Inputs)
 		}
 	}
-	if promoted != 2 {
+	if promoted != 3 {
 		t.Errorf("%d inputs were promoted", promoted)
 	}
 }

@@ -112,6 +112,9 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 		if err != nil {
 			return 0, false, err
 		}
+		if s.passed(o.fence) {
+			continue // what blocks whom the session was switched from, blocks nobody
+		}
 		if out.Status == source.Blocked {
 			return o.fence, true, s.blocked(ctx, o, missing(o.found, out.Blocked))
 		}
@@ -119,6 +122,13 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 			return o.fence, true, err
 		}
 	}
+}
+
+// passed reports whether the session was switched since a fence.
+func (s *Session) passed(fence int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fence != fence
 }
 
 // blocked decides what becomes of a baseline that cannot be opened.
