@@ -3,6 +3,8 @@ package ambit
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +69,19 @@ type Agent struct {
 	Name  string
 	Role  string // what every agent of its kind is told first, word for word; empty for nothing
 	Tools []Tool
+}
+
+// tools identifies what the model is told of the agent's tools: the SHA-256 of it, 64 lower-case hexadecimal digits; empty
+// without tools.
+func (a *Agent) tools() string {
+	if len(a.Tools) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, t := range a.Tools {
+		fmt.Fprintf(h, "%q %q %q\n", t.Name, t.Description, t.Schema)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Model is what answers, and where.
@@ -137,10 +152,7 @@ func (e *Engine) Begin(ctx context.Context, title string, setup Setup) (*Session
 		return nil, fmt.Errorf("begin session %s: %w", id, err)
 	}
 	s := &Session{engine: e, id: id, unlock: unlock, own: &pool.Own{Idle: true}}
-	if err = s.append(ctx, &entry.Session{ID: id, Title: firstLine(strings.TrimSpace(title)), Client: Client}); err == nil {
-		err = s.Switch(ctx, setup)
-	}
-	if err != nil {
+	if err := s.works(ctx, setup, &entry.Session{ID: id, Title: firstLine(strings.TrimSpace(title)), Client: Client}); err != nil {
 		return nil, errors.Join(err, unlock())
 	}
 	return s, nil

@@ -63,6 +63,15 @@ func TestInputs(t *testing.T) {
 	if len(d.asked) != 1 {
 		t.Errorf("%d requests were sent", len(d.asked))
 	}
+	for _, in := range []ambit.Input{{ID: "input-3", Text: "Same."}, {Text: "Same."}} { // the second would be called as the first is
+		if _, err := s.Admit(ctx, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.run(s)
+	if len(d.asked) != 3 {
+		t.Errorf("%d requests were sent, of three inputs", len(d.asked))
+	}
 }
 
 // What steers joins the activity that runs, all of it with the next request; what is queued waits for one of its own, in order.
@@ -195,15 +204,16 @@ func TestFailedAttempts(t *testing.T) {
 		"a delay that is too long": {
 			answers{status(429, `{"error":{"type":"rate_limit_error"}}`, "retry-after", "61")}, 1, nil, provider.RateLimited, "",
 		},
-		"an error in the stream": {answers{stream(begun, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}")}, 2, []time.Duration{2e9}, "", ""},
-		"no credential":          {answers{status(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)}, 1, nil, provider.Denied, ""},
-		"no quota":               {answers{status(429, `{"error":{"type":"insufficient_quota","message":"pay"}}`)}, 1, nil, provider.Unpaid, ""},
-		"too long":               {answers{status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`)}, 1, nil, provider.TooLong, ""},
-		"a redirect":             {answers{status(307, "", "location", "http://127.0.0.1:1/elsewhere")}, 1, nil, provider.Garbled, ""},
-		"broken off":             {slices.Repeat(answers{stream(begun)}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", provider.ReplyBroke},
-		"no answer":              {slices.Repeat(answers{status(200, "hello")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", "any"},
-		"broken off once":        {answers{stream(begun)}, 2, []time.Duration{2e9}, "", ""},
-		"half a character":       {slices.Repeat(answers{stream(begun, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\xe2\x82")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", "any"},
+		"an error in the stream":   {answers{stream(begun, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}")}, 2, []time.Duration{2e9}, "", ""},
+		"no credential":            {answers{status(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)}, 1, nil, provider.Denied, ""},
+		"no quota":                 {answers{status(429, `{"error":{"type":"insufficient_quota","message":"pay"}}`)}, 1, nil, provider.Unpaid, ""},
+		"too long":                 {answers{status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`)}, 1, nil, provider.TooLong, ""},
+		"a redirect":               {answers{status(307, "", "location", "http://127.0.0.1:1/elsewhere")}, 1, nil, provider.Garbled, ""},
+		"broken off":               {slices.Repeat(answers{stream(begun)}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", provider.ReplyBroke},
+		"no answer":                {slices.Repeat(answers{status(200, "hello")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", "any"},
+		"an event that is no JSON": {slices.Repeat(answers{stream(begun, "event: content_block_start\ndata: {\"type\":", "event: message_stop\ndata: {\"type\":\"message_stop\"}")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", provider.ReplyStrange},
+		"broken off once":          {answers{stream(begun)}, 2, []time.Duration{2e9}, "", ""},
+		"half a character":         {slices.Repeat(answers{stream(begun, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\xe2\x82")}, 4), 4, []time.Duration{2e9, 4e9, 8e9}, "", "any"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := slices.Clone(x.answers)

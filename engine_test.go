@@ -309,12 +309,47 @@ func TestForkGoesOn(t *testing.T) {
 				t.Fatalf("%s, %s: %+v, %v", wire, id, out, err)
 			}
 			body := string(d.asked[len(d.asked)-1].body)
+			if told := strings.Contains(body, "Here the tool read was called: "); told != (id == fork) {
+				t.Errorf("%s, %s: calls are told as text: %v", wire, id, told)
+			}
 			if has := native != "" && strings.Contains(body, native); has != (native != "" && id != fork) || !strings.Contains(body, "Two files.") {
 				t.Errorf("%s, %s: %s", wire, id, body)
 			}
 			if err := taken.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// Another model takes over in the middle of a loop of tools: what the one before called and was given it reads as text, and no
+// provider misses the reasoning that its own calls come with.
+//
+// covers: V-09 part
+func TestAnotherModelInALoop(t *testing.T) {
+	for wire := range wireNames {
+		model := work()
+		d := newDesk(t, wire, model)
+		s := d.begin("Read them.")
+		read := d.setup.Agent.Tools[0].Run
+		next := d.setup
+		next.Model.Name = "m-2"
+		switched := false
+		d.setup.Agent.Tools[0].Run = func(ctx context.Context, args json.RawMessage) (string, error) {
+			if !switched {
+				switched = true
+				if err := s.Switch(ctx, next); err != nil {
+					t.Error(err)
+				}
+			}
+			return read(ctx, args)
+		}
+		out, err := s.Run(t.Context())
+		if err != nil || out.Text != "Done." || len(model.Refusals()) > 0 {
+			t.Errorf("%s: %+v, %v, %v", wire, out, err, model.Refusals())
+		}
+		if body := string(d.asked[1].body); !strings.Contains(body, "What the tool read gave, recorded text:]\\ntext of ") || strings.Contains(string(d.asked[0].body), "recorded text") {
+			t.Errorf("%s: %s", wire, body)
 		}
 	}
 }

@@ -430,3 +430,27 @@ func TestRegisteredWhileItRuns(t *testing.T) {
 		t.Errorf("%q", messages)
 	}
 }
+
+// An agent that is told another role, or has other tools, begins a baseline: within one the system and the tools stay.
+//
+// covers: S-04
+func TestAnotherRole(t *testing.T) {
+	for name, change := range map[string]func(*ambit.Setup){
+		"role":  func(s *ambit.Setup) { s.Agent.Role = "You write good code." },
+		"tools": func(s *ambit.Setup) { s.Agent.Tools = s.Agent.Tools[:1] },
+	} {
+		a := &board{key: "test/a", value: "1"}
+		d := newBoards(t, a)
+		s := d.begin()
+		d.run(s, "One.")
+		a.value = "2"
+		change(&d.setup)
+		if err := s.Switch(t.Context(), d.setup); err != nil {
+			t.Fatal(err)
+		}
+		d.run(s, "Two.")
+		if system, messages := d.shown(1); !strings.Contains(system, "test/a is 2") || messages[len(messages)-1] != "user: Two." {
+			t.Errorf("%s: %q, %q", name, system, messages)
+		}
+	}
+}

@@ -184,6 +184,7 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 		}
 		system(view.Working, b.Seq.Ref(), text)
 	}
+	told := make(map[string]string)                              // tools of calls that stand as text, by the ids of these
 	kept, before, now := 0, entry.Seq(0), s.setup.Model.origin() // kept is where the newest request ended
 	for i := range s.said {
 		x := &s.said[i]
@@ -192,9 +193,12 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 		}
 		u := x.unit
 		if x.by != (origin{}) && x.by != now {
-			if u = provider.Public(u); len(u.Parts) == 0 {
+			if u = retold(provider.Public(u), told); len(u.Parts) == 0 {
 				continue
 			}
+		}
+		if u.Role == unit.Tool && told[u.Parts[0].ID] != "" {
+			u = given(u, told)
 		}
 		v.Segments = append(v.Segments, view.Segment{Layer: view.Working, Unit: u, Apart: s.sent.between(before, x.seq)})
 		if x.seq < s.sent.last() {
@@ -205,6 +209,30 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 	mark(v.Segments[:kept])
 	mark(v.Segments)
 	return v, nil
+}
+
+// retold tells the calls of an answer that another model gave, or another session shares, as text: a provider wants the reasoning
+// back that its own calls came with, and nobody imitates that. It notes whose results are to be told, too.
+func retold(u unit.Unit, told map[string]string) unit.Unit {
+	for i, p := range u.Parts {
+		if p.Kind == unit.Call {
+			told[p.ID] = p.Name
+			u.Parts[i] = unit.Part{Kind: unit.Text, Text: fmt.Sprintf("[Here the tool %s was called: %s]", p.Name, p.Args)}
+		}
+	}
+	return u
+}
+
+// given tells the result of such a call.
+func given(u unit.Unit, told map[string]string) unit.Unit {
+	p := u.Parts[0]
+	how := "gave"
+	if p.Failed {
+		how = "failed with"
+	}
+	u.Role = unit.User
+	u.Parts = []unit.Part{{Kind: unit.Text, Text: fmt.Sprintf("[What the tool %s %s, recorded text:]\n%s", told[p.ID], how, p.Text)}}
+	return u
 }
 
 // mark puts a cache marker behind the last segment.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -97,6 +96,11 @@ func (s *Session) Switch(ctx context.Context, setup Setup) error {
 	if err := setup.check(); err != nil {
 		return err
 	}
+	return s.works(ctx, setup)
+}
+
+// works records what the session works with from here on, behind other facts, if it is anything else than before.
+func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	role, err := s.put(ctx, setup.Agent.Role)
@@ -105,10 +109,10 @@ func (s *Session) Switch(ctx context.Context, setup Setup) error {
 	}
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
-		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off,
+		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
 	}
-	if !sameWorks(s.own.Works, next) {
-		if _, err := s.add(ctx, &next); err != nil {
+	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
+		if _, err := s.add(ctx, append(facts, &next)...); err != nil {
 			return err
 		}
 		s.fence++
@@ -130,9 +134,13 @@ func (s *Session) stale() string {
 
 // sameWorks compares two, whose roles may be stored in two places.
 func sameWorks(a, b entry.Works) bool {
-	same := (a.Role == nil) == (b.Role == nil) && (a.Role == nil || a.Role.SHA256 == b.Role.SHA256)
+	same := sameBody(a.Role, b.Role)
 	a.Role, b.Role = nil, nil
-	return same && reflect.DeepEqual(a, b)
+	return same && a == b
+}
+
+func sameBody(a, b *entry.Body) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.SHA256 == b.SHA256)
 }
 
 // switched says for what a new baseline is opened.
@@ -142,6 +150,8 @@ func switched(was, is entry.Works) string {
 		return "the session works in another folder"
 	case was.Agent != is.Agent:
 		return "another agent works in it"
+	case !sameBody(was.Role, is.Role) || was.Tools != is.Tools:
+		return "its agent has another role, or other tools"
 	case was.Provider != is.Provider || was.Type != is.Type || was.Model != is.Model:
 		return "another model answers"
 	}
@@ -189,15 +199,16 @@ func (s *Session) Admit(ctx context.Context, in Input) (Receipt, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if in.ID == "" {
-		in.ID = fmt.Sprintf("input-%d", len(s.own.Inputs)+1)
+	for n := len(s.own.Inputs) + 1; in.ID == ""; n++ {
+		if id := fmt.Sprintf("input-%d", n); s.input(id) == nil {
+			in.ID = id
+		}
 	}
 	body, err := s.put(ctx, in.Text)
 	if err != nil {
 		return Receipt{}, err
 	}
-	if i := slices.IndexFunc(s.own.Inputs, func(old pool.Input) bool { return old.ID == in.ID }); i >= 0 {
-		old := &s.own.Inputs[i]
+	if old := s.input(in.ID); old != nil {
 		if old.Body.SHA256 != body.SHA256 || old.Delivery != in.Delivery || old.By != in.By {
 			return Receipt{}, sayf(ErrConflict, "session %s has another input %q, as %s", s.id, in.ID, old.Seq.Ref())
 		}
@@ -205,6 +216,15 @@ func (s *Session) Admit(ctx context.Context, in Input) (Receipt, error) {
 	}
 	seq, err := s.add(ctx, &entry.Input{ID: in.ID, Delivery: in.Delivery, By: in.By, Body: body})
 	return Receipt{in.ID, seq}, err
+}
+
+// input is the one of an id; nil when there is none.
+func (s *Session) input(id string) *pool.Input {
+	i := slices.IndexFunc(s.own.Inputs, func(old pool.Input) bool { return old.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.own.Inputs[i]
 }
 
 // promote says what waits: what steers, and at the beginning of an activity, if nothing is left of an earlier one, the oldest

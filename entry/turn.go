@@ -26,11 +26,12 @@ type Promoted struct {
 
 // Works says what a session of Ambit's own works with from here on: all of it, not what has changed.
 type Works struct {
-	Agent    string `json:"agent"`               // its name
-	Role     *Body  `json:"role_text,omitempty"` // the text that every agent of its kind begins with
-	Parent   string `json:"works_for,omitempty"` // the session that it works for
-	Provider string `json:"provider"`            // whose prices and route they are: anthropic, openai or gemini
-	Type     string `json:"type"`                // the wire, as requests name it: messages, responses, chat or generate
+	Agent    string `json:"agent"`                  // its name
+	Role     *Body  `json:"role_text,omitempty"`    // the text that every agent of its kind begins with
+	Tools    string `json:"tools_sha256,omitempty"` // of what it is told of its tools, 64 lower-case hexadecimal digits
+	Parent   string `json:"works_for,omitempty"`    // the session that it works for
+	Provider string `json:"provider"`               // whose prices and route they are: anthropic, openai or gemini
+	Type     string `json:"type"`                   // the wire, as requests name it: messages, responses, chat or generate
 	Model    string `json:"model"`
 	Output   int    `json:"output,omitempty"`   // the most tokens of an answer; 0 where the provider decides
 	Dir      string `json:"dir,omitempty"`      // the folder that it works in

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"encoding/json"
+	"iter"
 	"strconv"
 
 	"ambit/unit"
@@ -150,6 +152,27 @@ func NoAnswer(contentType string, body []byte) *ReplyError {
 	}
 	return &ReplyError{Fault: ReplyStrange, Why: "it holds no answer that came to its end"}
 }
+
+// ReplyParts yields the parts of an answer with where each stands and the name of its event, until the answer has ended: what
+// comes behind that is none of it. A part that is no JSON fails the draft, because nobody knows what it said.
+func ReplyParts(contentType string, body []byte, d *ReplyDraft, ended *bool) iter.Seq2[PartAt, JSON] {
+	return func(yield func(PartAt, JSON) bool) {
+		n := 0
+		for event, part := range Parts(contentType, body) {
+			n++
+			if string(part) != "[DONE]" && isStream(contentType, body) && !json.Valid(part) {
+				d.Fail(&ReplyError{Fault: ReplyStrange, At: EventAt(n), Why: "it is no JSON"})
+				return
+			}
+			if !yield(PartAt{EventAt(n), event}, part) || *ended {
+				return
+			}
+		}
+	}
+}
+
+// PartAt is where a part of an answer stands: in which event, and the name of that.
+type PartAt struct{ At, Event string }
 
 // EventAt names the n-th event of a stream, from 1 on, as ReplyError.At does.
 func EventAt(n int) string { return "event " + strconv.Itoa(n) }

@@ -93,8 +93,8 @@ func (o *Own) Take(f entry.Fact, seq entry.Seq) {
 	case *entry.Input:
 		o.Inputs = append(o.Inputs, Input{Input: *fact, Seq: seq})
 	case *entry.Promoted:
-		for _, seq := range fact.Inputs {
-			if in := o.Input(seq); in != nil {
+		for _, of := range fact.Inputs {
+			if in := o.Input(of); in != nil {
 				in.Promoted = seq
 			}
 		}
@@ -135,6 +135,11 @@ func (o *Own) until(seq entry.Seq) *Own {
 	}
 	q := *o
 	q.Inputs = slices.DeleteFunc(slices.Clone(o.Inputs), func(in Input) bool { return in.Seq > seq })
+	for i := range q.Inputs {
+		if q.Inputs[i].Promoted > seq {
+			q.Inputs[i].Promoted = 0
+		}
+	}
 	q.Steps = slices.DeleteFunc(slices.Clone(o.Steps), func(s Step) bool { return s.Seq > seq })
 	q.Open = slices.DeleteFunc(slices.Clone(o.Open), func(c Call) bool { return c.Seq > seq })
 	return &q

@@ -15,10 +15,8 @@ func (Protocol) Reply(req provider.Request, contentType string, body []byte) (pr
 		return provider.Reply{}, provider.NotAnswered(req.Type)
 	}
 	var r reply
-	n := 0
-	for _, part := range provider.Parts(contentType, body) {
-		n++
-		r.read(provider.EventAt(n), part)
+	for at, part := range provider.ReplyParts(contentType, body, &r.draft, &r.ended) {
+		r.read(at.At, part)
 	}
 	if !r.ended {
 		r.draft.Fail(provider.NoAnswer(contentType, body))

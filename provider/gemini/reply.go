@@ -16,10 +16,8 @@ func (Protocol) Reply(req provider.Request, contentType string, body []byte) (pr
 		return provider.Reply{}, provider.NotAnswered(req.Type)
 	}
 	r := reply{body: body}
-	n := 0
-	for _, part := range provider.Parts(contentType, body) {
-		n++
-		r.read(provider.EventAt(n), part)
+	for at, part := range provider.ReplyParts(contentType, body, &r.draft, &r.ended) {
+		r.read(at.At, part)
 	}
 	r.flush()
 	if !r.ended {

@@ -21,10 +21,8 @@ func (Protocol) Reply(req provider.Request, contentType string, body []byte) (pr
 
 func replyResponses(contentType string, body []byte) (provider.Reply, error) {
 	var r response
-	n := 0
-	for event, part := range provider.Parts(contentType, body) {
-		n++
-		r.read(provider.EventAt(n), event, part)
+	for at, part := range provider.ReplyParts(contentType, body, &r.draft, &r.ended) {
+		r.read(at.At, at.Event, part)
 	}
 	if !r.ended {
 		r.draft.Fail(provider.NoAnswer(contentType, body))
@@ -42,6 +40,7 @@ func replyResponses(contentType string, body []byte) (provider.Reply, error) {
 type response struct {
 	draft        provider.ReplyDraft
 	done, output []provider.JSON // items
+	told         map[int64]bool  // which of them were told to be done, by their number
 	stop         provider.Stop
 	reason       string
 	ended        bool
@@ -49,12 +48,21 @@ type response struct {
 
 // read reads an event, or an answer that came as one object.
 func (r *response) read(at, event string, part provider.JSON) {
-	found := part.Find("type", "response", "item", "error")
+	found := part.Find("type", "response", "item", "error", "output_index")
 	if !isEvent(event) && event != "error" {
 		event = found[0].Text()
 	}
 	switch event {
 	case "response.output_item.done":
+		if n, numbered := found[4].Count(); numbered {
+			if r.told[n] {
+				return // the same once more
+			}
+			if r.told == nil {
+				r.told = make(map[int64]bool)
+			}
+			r.told[n] = true
+		}
 		r.done = append(r.done, found[2])
 	case "response.completed", "response.incomplete", "response.failed":
 		r.end(at, found[1])

@@ -4,10 +4,8 @@ import "ambit/provider"
 
 func replyChat(contentType string, body []byte) (provider.Reply, error) {
 	var c chat
-	n := 0
-	for _, part := range provider.Parts(contentType, body) {
-		n++
-		c.read(provider.EventAt(n), part)
+	for at, part := range provider.ReplyParts(contentType, body, &c.draft, &c.ended) {
+		c.read(at.At, part)
 	}
 	if !c.ended {
 		c.draft.Fail(provider.NoAnswer(contentType, body))
