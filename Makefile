@@ -5,6 +5,7 @@ ARGS     ?=
 BENCH    ?= .
 FUZZTIME ?= 10s
 TIMEOUT  ?= 20m
+TURNS    ?= 10000
 
 GOFUMPT     = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -73,6 +74,10 @@ fuzz: ## fuzz every decoder for FUZZTIME each
 			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 		done; \
 	done
+
+.PHONY: sim
+sim: ## play TURNS turns of simulated sessions, with faults and crashes, and check every law (ARGS=-sim.seed=N for one session again)
+	$(GO) test ./internal/sim -count=1 -run '^TestSim$$' -v -timeout 24h -sim.turns=$(TURNS) $(ARGS)
 
 .PHONY: requirements
 requirements: ## list every requirement with the tests that cover it; fail on what is due and is not covered

@@ -211,15 +211,15 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	contentType := f.Headers["content-type"]
 	got := r.family.Response(r.asked, contentType, body)
 	f.Model, f.Usage = got.Model, got.Usage
-	if failure == nil {
-		if said, failed := provider.ReadFailure(f.Status, f.Headers, body, s.engine.o.Now()); failed {
-			failure = &said
-		}
-	}
 	var reply provider.Reply
 	var fault error
 	if failure == nil {
 		reply, fault = r.family.Reply(r.asked, contentType, body)
+	}
+	if failure == nil && (fault != nil || f.Status != http.StatusOK) { // an error behind the end of an answer is none of it
+		if said, failed := provider.ReadFailure(f.Status, f.Headers, body, s.engine.o.Now()); failed {
+			failure = &said
+		}
 	}
 	facts := []entry.Fact{f}
 	if failure == nil && fault == nil {

@@ -204,7 +204,12 @@ func TestFailedAttempts(t *testing.T) {
 		"a delay that is too long": {
 			answers{status(429, `{"error":{"type":"rate_limit_error"}}`, "retry-after", "61")}, 1, nil, provider.RateLimited, "",
 		},
-		"an error in the stream":   {answers{stream(begun, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}")}, 2, []time.Duration{2e9}, "", ""},
+		"an error in the stream": {answers{stream(begun, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}")}, 2, []time.Duration{2e9}, "", ""},
+		"an error behind the end": {answers{stream(
+			begun, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"Yes.\"}}",
+			"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}", "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}",
+			"event: message_stop\ndata: {\"type\":\"message_stop\"}", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}",
+		)}, 1, nil, "", ""},
 		"no credential":            {answers{status(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)}, 1, nil, provider.Denied, ""},
 		"no quota":                 {answers{status(429, `{"error":{"type":"insufficient_quota","message":"pay"}}`)}, 1, nil, provider.Unpaid, ""},
 		"too long":                 {answers{status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`)}, 1, nil, provider.TooLong, ""},

@@ -452,5 +452,13 @@ func TestAnotherRole(t *testing.T) {
 		if system, messages := d.shown(1); !strings.Contains(system, "test/a is 2") || messages[len(messages)-1] != "user: Two." {
 			t.Errorf("%s: %q, %q", name, system, messages)
 		}
+		a.blocked, d.setup.Agent.Role = true, "You write the best code."
+		if err := s.Switch(t.Context(), d.setup); err != nil {
+			t.Fatal(err)
+		}
+		d.say(s, "Three.")
+		if _, err := s.Run(t.Context()); err == nil || len(d.asked) != 2 {
+			t.Errorf("%s: the old baseline stood under another role: %v", name, err)
+		}
 	}
 }

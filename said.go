@@ -197,6 +197,11 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 				continue
 			}
 		}
+		if x.by == now {
+			for _, id := range u.Calls() {
+				delete(told, id) // some servers number the calls of each answer anew
+			}
+		}
 		if u.Role == unit.Tool && told[u.Parts[0].ID] != "" {
 			u = given(u, told)
 		}

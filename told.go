@@ -53,7 +53,7 @@ func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	setup, own := s.setup, s.own
 	o.off = setup.Off
 	o.fence, o.stale, o.exists = s.fence, s.stale(), own.Baseline != nil
-	if o.exists && own.For.Agent != own.Works.Agent {
+	if o.exists && (own.For.Agent != own.Works.Agent || !sameBody(own.For.Role, own.Works.Role) || own.For.Tools != own.Works.Tools) {
 		o.other = own.Works.Agent
 	}
 	if o.exists && own.For.Dir != own.Works.Dir {
@@ -90,7 +90,8 @@ func (s *Session) told(ctx context.Context, values *entry.Body) (snapshot source
 
 // begin opens a baseline where the session has none or needs another, before anything is promoted. It returns the fence that
 // it stands behind, and whether it looked at the sources, so that they need not be looked at again. Where one that the
-// model was told of cannot be read, the old baseline stays, unless it is another agent's or another folder's.
+// model was told of cannot be read, the old baseline stays, unless it is for another agent, another role of it, other tools or
+// another folder.
 func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error) {
 	for {
 		s.mu.Lock()

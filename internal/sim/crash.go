@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"context"
+	"errors"
+
+	"ambit/internal/pool"
+	"ambit/internal/vfs"
+	"ambit/journal"
+)
+
+// lose cuts the power, and gives a disk as that leaves it.
+func (w *world) lose() {
+	loss := []vfs.Loss{vfs.Dropped, vfs.Kept, vfs.Torn, vfs.Torn}[w.dice.IntN(4)]
+	w.note("crash, what was pending is %s", loss)
+	w.r.Crashes[loss.String()]++
+	w.mem = w.mem.Crash(loss, w.dice)
+	w.disk = &vfs.Fault{FS: w.mem, Inject: w.inject}
+	w.fuse, w.blown, w.s = -1, false, nil
+}
+
+// die is what comes of a disk that failed: the power goes, or, where it failed once, the session is taken up again in the
+// same process.
+func (w *world) die() {
+	w.tail()
+	if w.lasting {
+		w.lose()
+		w.wake(true, true)
+		return
+	}
+	w.note("the session is given up and taken up again")
+	w.r.Events["disk full"]++
+	w.blown = false
+	if err := w.s.Close(); err != nil {
+		w.fail(Crash, "a session whose disk failed once cannot be closed: %v", err)
+	}
+	w.s = nil
+	w.wake(false, true)
+}
+
+// restart lets the process end and another one begin.
+func (w *world) restart() {
+	w.note("restart")
+	w.r.Restarts++
+	err := w.s.Close()
+	w.s = nil
+	err = errors.Join(err, w.store.Close())
+	crashed := w.blown
+	if crashed {
+		w.lose()
+	} else if err != nil {
+		w.fail(Crash, "a session cannot be closed: %v", err)
+	}
+	w.wake(true, crashed)
+}
+
+// wake takes the session up again, in a new process or in this one; that may take some crashes.
+func (w *world) wake(anew, crashed bool) {
+	for ; w.breach == nil; anew, crashed = true, true {
+		if anew {
+			err := w.open()
+			if err != nil && w.blown {
+				w.lose()
+				continue
+			}
+			if err != nil {
+				w.fail(Crash, "the store cannot be opened: %v", err)
+				return
+			}
+		}
+		w.survived(crashed)
+		w.m.wake()
+		if w.chance(150) {
+			w.arm(80)
+		}
+		if w.chance(300) {
+			w.plan = w.anyPlan(w.plan)
+		}
+		w.setup = w.made()
+		s, err := w.engine.Resume(context.Background(), w.id, w.setup)
+		if err == nil {
+			w.s = s
+			w.note("resume with %s", w.plan)
+			w.tail()
+			return
+		}
+		if !w.blown {
+			w.fail(Crash, "the session cannot be taken up: %v", err)
+			return
+		}
+		w.note("resume: %v", err)
+		w.lose()
+	}
+}
+
+// survived compares what is there with what was acknowledged, and takes in what is there beyond that.
+func (w *world) survived(crashed bool) {
+	w.peeking = true
+	defer func() { w.peeking = false }()
+	n := 0
+	for f, err := range w.store.Read(context.Background(), w.id, 0) {
+		if err != nil {
+			w.fail(Crash, "the journal cannot be read: %v", err)
+			return
+		}
+		if n++; n > len(w.m.sums) {
+			break
+		}
+		if !w.holds(Crash, f.Sum == w.m.sums[n-1], "entry %d is another one than was acknowledged", n) {
+			return
+		}
+	}
+	if !w.holds(Crash, n >= len(w.m.sums), "%d entries are there, and %d were acknowledged", n, len(w.m.sums)) {
+		return
+	}
+	if crashed {
+		w.checked(w.store)
+	}
+	w.tail()
+	w.admitting, w.doubtful = nil, nil
+}
+
+// checked lets the journal check everything.
+func (w *world) checked(d *journal.Dir) {
+	was := w.peeking
+	w.peeking = true
+	defer func() { w.peeking = was }()
+	r, err := d.Check(context.Background(), w.id)
+	w.holds(Crash, err == nil && r.Sound() && r.Rebuilt == r.Bodies, "check finds %+v, %v", r, err)
+}
+
+// rebuild checks everything from the beginning: all bodies, and that the pool that was saved the last time, with the entries
+// since, is the pool of all entries.
+func (w *world) rebuild() {
+	if w.s == nil || w.breach != nil || w.blown { // half of what failed may still stand on the disk
+		return
+	}
+	w.tail()
+	w.peeking = true
+	defer func() { w.peeking = false }()
+	w.r.Rebuilds++
+	d, err := journal.Open("/data", journal.Options{FS: w.disk, Now: w.now, Existing: true})
+	if err != nil {
+		w.fail(Rebuild, "the store cannot be opened: %v", err)
+		return
+	}
+	defer d.Close()
+	w.checked(d)
+	ctx := context.Background()
+	fresh, err := pool.Fresh(ctx, d, w.id)
+	if err != nil {
+		w.fail(Rebuild, "the journal cannot be folded: %v", err)
+		return
+	}
+	saved, err := fresh.Save()
+	if err != nil {
+		w.fail(Rebuild, "the pool cannot be saved: %v", err)
+		return
+	}
+	rest := pool.Restore(w.m.saved)
+	if rest == nil {
+		rest = pool.New()
+	}
+	for f, err := range d.Read(ctx, w.id, rest.Seq) {
+		if err == nil {
+			err = rest.Fold(f)
+		}
+		if err != nil {
+			w.fail(Rebuild, "entry %d cannot be folded: %v", f.Seq, err)
+			return
+		}
+	}
+	again, err := rest.Save()
+	w.holds(Rebuild, err == nil && string(again) == string(saved), "folding the rest is not folding all: %v\n%s\n%s", err, again, saved)
+	w.m.saved = saved
+	told, err := w.engine.Told(ctx, w.id)
+	w.holds(Rebuild, err == nil, "what was told cannot be read: %v", err)
+	w.m.knows(told)
+}

@@ -1,0 +1,138 @@
+// Package sim plays whole sessions of Ambit's own loop in a world that one seed makes: users, tools, live facts, a model over
+// four wires with its faults, and a disk that crashes at any operation.
+//
+// Live is one session from its beginning to its end. A model that knows only what the world itself said and answered
+// predicts every entry of the journal and every request; the laws of the design are checked as each entry appears, and in
+// full every fifty steps. What breaks one ends the session with a Breach, which has the last steps before it.
+//
+// Nothing real is touched: the disk is in memory, the provider is called in process, and time is that of a synctest bubble,
+// in which Live must be called. So the same seed is the same session, to the byte.
+//
+// What is played is the loop. The proxy has its seam in play: whoever calls it asks a strict provider for the answer to a
+// request and spoils that on its way back, whether the request came from an engine or through the proxy.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ambit/entry"
+)
+
+// Law is one of the laws that a simulation holds the loop to.
+type Law string
+
+// The laws.
+const (
+	Prefix  Law = "prefix"  // within a baseline, a wire and a model, each request's elements extend those of the one before
+	Retry   Law = "retry"   // an attempt that repeats has the same bytes, and waits as it was told to
+	Once    Law = "once"    // a call is durable before it runs, and runs at most once
+	Closure Law = "closure" // no request holds half a tool exchange
+	Source  Law = "source"  // a change is told once, what is unavailable changes nothing, and what is told is what was read
+	Crash   Law = "crash"   // what was acknowledged is there after a crash, and check finds nothing
+	Rebuild Law = "rebuild" // folding from the beginning equals folding the rest; every body rebuilds
+	Record  Law = "record"  // each request is in the journal, byte for byte, before it is sent
+	Talk    Law = "talk"    // a request holds what was said, all of it, in order, and nothing else
+	Input   Law = "input"   // an input is durable before it is acknowledged, and is said once, in order
+	Ending  Law = "ending"  // an activity ends for a reason that the world gave it
+	Strict  Law = "strict"  // the provider refuses nothing but what it was told to
+)
+
+// Breach is a law that was broken.
+type Breach struct {
+	Seed  uint64
+	Law   Law
+	Why   string
+	Known bool     // what is known to break a law was played, too
+	Trace []string // the last steps before it
+}
+
+// Error says what was broken, and how to see it again.
+func (b *Breach) Error() string {
+	again := fmt.Sprintf("go test ./internal/sim -count=1 -run TestSim -sim.seed=%d", b.Seed)
+	if b.Known {
+		again += " -sim.known"
+	}
+	return fmt.Sprintf("seed %d breaks the law %q: %s\nthe last steps:\n  %s\nplay it again: %s", b.Seed, b.Law, b.Why, strings.Join(b.Trace, "\n  "), again)
+}
+
+// Report is what sessions came to.
+type Report struct {
+	Lengths  []int // turns of each session
+	Attempts int
+	Steps    int
+	Crashes  map[string]int // by what was lost
+	Restarts int
+	Rebuilds int
+	Faults   map[Fault]int
+	Kinds    map[entry.Kind]int
+	Laws     map[Law]int    // how often each was looked at
+	Events   map[string]int // what else happened, such as inputs, switches and cancellations
+	Breach   error
+}
+
+func newReport() *Report {
+	return &Report{
+		Crashes: map[string]int{}, Faults: map[Fault]int{}, Kinds: map[entry.Kind]int{}, Laws: map[Law]int{}, Events: map[string]int{},
+	}
+}
+
+// Add adds what other sessions came to.
+func (r *Report) Add(other *Report) {
+	r.Lengths = append(r.Lengths, other.Lengths...)
+	r.Attempts, r.Steps = r.Attempts+other.Attempts, r.Steps+other.Steps
+	r.Restarts, r.Rebuilds = r.Restarts+other.Restarts, r.Rebuilds+other.Rebuilds
+	sum(&r.Crashes, other.Crashes)
+	sum(&r.Faults, other.Faults)
+	sum(&r.Kinds, other.Kinds)
+	sum(&r.Laws, other.Laws)
+	sum(&r.Events, other.Events)
+	r.Breach = errors.Join(r.Breach, other.Breach)
+}
+
+func sum[K comparable](to *map[K]int, from map[K]int) {
+	if *to == nil {
+		*to = map[K]int{}
+	}
+	for k, n := range from {
+		(*to)[k] += n
+	}
+}
+
+// Turns is how many there were.
+func (r *Report) Turns() (n int) {
+	for _, turns := range r.Lengths {
+		n += turns
+	}
+	return n
+}
+
+// Median is the median number of a session's turns.
+func (r *Report) Median() int {
+	if len(r.Lengths) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(r.Lengths))
+	return sorted[len(sorted)/2]
+}
+
+// String is all of it, on a few lines.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d turns, %d sessions, median %d turns, %d attempts, %d steps, %d restarts, %d rebuilds",
+		r.Turns(), len(r.Lengths), r.Median(), r.Attempts, r.Steps, r.Restarts, r.Rebuilds)
+	fmt.Fprintf(&b, "\ncrashes: %s\nfaults: %s\nentries: %s\nlaws: %s\nevents: %s",
+		list(r.Crashes), list(r.Faults), list(r.Kinds), list(r.Laws), list(r.Events))
+	return b.String()
+}
+
+func list[K ~string](m map[K]int) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,252 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"syscall"
+	"time"
+
+	"ambit"
+	"ambit/internal/vfs"
+	"ambit/journal"
+	"ambit/provider/scripted"
+	"ambit/source"
+)
+
+// world is all that a session lives in.
+type world struct {
+	seed  uint64
+	dice  *rand.Rand
+	r     *Report
+	want  int  // turns
+	known bool // what is known to break a law is played, too
+
+	mem     *vfs.Mem
+	disk    *vfs.Fault
+	fuse    int  // operations until the disk fails; negative for never
+	lasting bool // it then fails for good
+	blown   bool // it has failed
+	peeking bool // the simulator reads, which never fails
+
+	store  *journal.Dir
+	engine *ambit.Engine
+	s      *ambit.Session // nil while nobody leads the session
+	id     string
+
+	plan     plan // what the session was last told to work with
+	facts    []*fact
+	registry source.Registry
+	setup    ambit.Setup
+
+	script   []scripted.Turn
+	provider *scripted.Provider
+	spoken   int // texts made, which so are all different
+
+	admitting *input   // what is being admitted
+	doubtful  []*input // what was admitted, and not acknowledged
+	running   bool
+	stop      context.CancelCauseFunc // of Run, while it runs
+	stopped   bool                    // it was called
+	during    during                  // what Run worked with
+	ran       map[string]*ran         // the calls that ran, by what tells them apart
+
+	m      *model
+	trace  []string
+	breach *Breach
+}
+
+// Live plays the session of a seed until it has had so many turns, with what is known to break a law, or without it: see
+// Known. It must be called in a synctest bubble.
+func Live(seed uint64, turns int, known bool) *Report {
+	w := &world{
+		seed: seed, dice: rand.New(rand.NewPCG(seed, 0x5eed)), r: newReport(), want: turns, known: known, fuse: -1, ran: map[string]*ran{},
+	}
+	w.mem = vfs.NewMem()
+	w.disk = &vfs.Fault{FS: w.mem, Inject: w.inject}
+	w.script = w.write(turns + 400)
+	w.provider = scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: w.script}}}, scripted.Options{Strict: true})
+	w.facts = w.born()
+	w.plan = w.anyPlan(plan{})
+	w.m = newModel(w)
+	w.live()
+	w.r.Lengths = []int{w.m.turns}
+	if w.breach != nil {
+		w.r.Breach = w.breach
+	}
+	return w.r
+}
+
+// live is the session's life.
+func (w *world) live() {
+	w.begin()
+	for steps := 0; w.breach == nil && w.m.turns < w.want && steps < 40*w.want; steps++ {
+		w.step()
+		w.act()
+		if w.broken() {
+			w.die()
+			continue
+		}
+		w.run()
+		if w.broken() {
+			w.die()
+		}
+	}
+	if w.breach == nil {
+		w.fuse = -1
+		w.restart()
+		w.rebuild()
+	}
+	if w.breach == nil && w.m.turns < w.want {
+		w.fail(Ending, "the session has had %d turns of %d, and comes no further", w.m.turns, w.want)
+	}
+}
+
+// step counts a step, and rebuilds everything now and then.
+func (w *world) step() {
+	if w.r.Steps++; w.r.Steps%50 == 0 {
+		w.rebuild()
+	}
+}
+
+// fail says that a law is broken. The first breach counts.
+func (w *world) fail(law Law, format string, args ...any) {
+	if w.breach == nil {
+		w.breach = &Breach{Seed: w.seed, Known: w.known, Law: law, Why: fmt.Sprintf(format, args...), Trace: append([]string(nil), w.trace...)}
+	}
+	if w.stop != nil {
+		w.stop(errBreach)
+	}
+}
+
+var errBreach = errors.New("a law is broken")
+
+// holds counts that a law was looked at, and fails where it does not hold.
+func (w *world) holds(law Law, ok bool, format string, args ...any) bool {
+	w.r.Laws[law]++
+	if !ok {
+		w.fail(law, format, args...)
+	}
+	return ok
+}
+
+// traced is how many steps are remembered.
+const traced = 60
+
+// note remembers a step for people.
+func (w *world) note(format string, args ...any) {
+	if len(w.trace) == traced {
+		w.trace = w.trace[1:]
+	}
+	w.trace = append(w.trace, fmt.Sprintf(format, args...))
+}
+
+// chance is true so many times of a thousand.
+func (w *world) chance(perMille int) bool { return w.dice.IntN(1000) < perMille }
+
+// shift moves the bubble's time to one for which there are prices.
+const shift = 27 * 365 * 24 * time.Hour
+
+func (w *world) now() time.Time { return time.Now().Add(shift) }
+
+// inject is asked before each operation of the disk.
+func (w *world) inject(op vfs.Op, name string) error {
+	switch {
+	case w.peeking || w.fuse < 0:
+		return nil
+	case w.fuse > 0:
+		w.fuse--
+		return nil
+	}
+	if !w.blown {
+		w.note("the disk fails: %s %s", op, name)
+	}
+	w.blown = true
+	if !w.lasting {
+		w.fuse = -1
+		return syscall.ENOSPC
+	}
+	return syscall.EIO
+}
+
+// arm lets the disk fail after a number of operations: once, or for good.
+func (w *world) arm(within int) {
+	if w.fuse >= 0 || w.blown {
+		return
+	}
+	w.fuse, w.lasting = w.dice.IntN(within), w.chance(800)
+	w.note("the disk is to fail after %d operations, lasting %v", w.fuse, w.lasting)
+}
+
+// broken reports whether the disk has failed under the session.
+func (w *world) broken() bool { return w.blown }
+
+// random gives an engine's randomness out of the seed.
+type random struct{ *rand.Rand }
+
+func (r random) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(r.Uint32())
+	}
+	return len(p), nil
+}
+
+// open opens the store and makes an engine over it, as a new process would.
+func (w *world) open() error {
+	store, err := journal.Open("/data", journal.Options{FS: w.disk, Now: w.now, Rotate: 32 << 10})
+	if err != nil {
+		return err
+	}
+	w.store = store
+	w.engine = ambit.NewEngine(store, ambit.EngineOptions{
+		Client: &http.Client{Transport: w, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Now:    w.now, Random: random{w.dice}, Wait: w.wait,
+	})
+	return nil
+}
+
+// begin makes the session, which may take some crashes.
+func (w *world) begin() {
+	for w.s == nil && w.breach == nil {
+		if w.chance(100) {
+			w.arm(20)
+		}
+		err := w.open()
+		if err == nil {
+			w.halves()
+			w.setup = w.made()
+			w.s, err = w.engine.Begin(context.Background(), "simulated", w.setup)
+		}
+		if err == nil {
+			w.id = w.s.ID()
+			w.note("begin %s", w.id)
+			w.tail()
+			return
+		}
+		if !w.blown {
+			w.fail(Ending, "a session cannot begin: %v", err)
+			return
+		}
+		w.lose() // of a session that was never begun nothing is expected
+	}
+}
+
+// halves looks whether a session that was not begun is there without what it works with.
+func (w *world) halves() {
+	w.peeking = true
+	defer func() { w.peeking = false }()
+	ids, err := w.store.Sessions(context.Background())
+	w.holds(Crash, err == nil, "the sessions cannot be listed: %v", err)
+	for _, id := range ids {
+		n := 0
+		for _, err := range w.store.Read(context.Background(), id, 0) {
+			if err == nil {
+				n++
+			}
+		}
+		w.holds(Crash, n != 1, "the session %s begins, and does not say what it works with", id)
+		w.r.Events["sessions that were never begun"]++
+	}
+}
