@@ -7,15 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"ambit/entry"
 	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
+	"ambit/unit"
 )
 
 // request is one that was made and not sent yet.
@@ -66,7 +70,9 @@ func (s *Session) make(ctx context.Context, fence int) (*request, error) {
 	if r.body, err = r.family.Lower(v, p); err != nil {
 		return nil, fmt.Errorf("make a request of session %s: %w", s.id, err)
 	}
-	r.asked = r.family.Request(http.MethodPost, r.path, r.body)
+	if r.asked = r.family.Request(http.MethodPost, r.path, r.body); r.asked.Type != m.Type {
+		return nil, sayf(ErrRefused, "the base URL leads to %s, which is no path of the wire %s: it ends where %s begins", r.path, m.Type, endpoint)
+	}
 	e, err := r.family.Elements(r.asked, r.body)
 	if err != nil {
 		return nil, fmt.Errorf("read the request that session %s made: %w", s.id, err)
@@ -214,7 +220,7 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	var reply provider.Reply
 	var fault error
 	if failure == nil {
-		reply, fault = r.family.Reply(r.asked, contentType, body)
+		reply, fault = replyOf(r.family, r.asked, contentType, body)
 	}
 	if failure == nil && (fault != nil || f.Status != http.StatusOK) { // an error behind the end of an answer is none of it
 		if said, failed := provider.ReadFailure(f.Status, f.Headers, body, s.engine.o.Now()); failed {
@@ -253,6 +259,23 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	return a, nil
 }
 
+// replyOf reads an answer, now and whenever the session is taken up: a call whose id cannot be kept as it is makes it none.
+func replyOf(family provider.Protocol, asked provider.Request, contentType string, body []byte) (provider.Reply, error) {
+	r, err := family.Reply(asked, contentType, body)
+	for _, p := range r.Unit.Parts {
+		if err == nil && p.Kind == unit.Call && (len(p.ID) > maxCallID || !utf8.ValidString(p.ID) || len(p.Name) > maxCallID || !utf8.ValidString(p.Name)) {
+			err = &provider.ReplyError{Fault: provider.ReplyStrange, Why: "a call has an id or a name that is too long, or not UTF-8"}
+		}
+	}
+	if err != nil {
+		return provider.Reply{}, err
+	}
+	return r, nil
+}
+
+// maxCallID is how long the id of a call may be, and the name of its tool, in bytes.
+const maxCallID = 1024
+
 // exchange sends the body and reads what comes back, as much as there is, into f.
 func (s *Session) exchange(ctx context.Context, r *request, n int, f *entry.Response) ([]byte, *provider.Failure) {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -264,8 +287,15 @@ func (s *Session) exchange(ctx context.Context, r *request, n int, f *entry.Resp
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		f.End, f.Error = end, err.Error()
-		return &provider.Failure{Kind: provider.Unreachable, Code: absent(err), Message: err.Error()}
+		f.End, f.Error = end, brief(err.Error())
+		kind := provider.Unreachable
+		switch {
+		case errors.Is(err, errLong):
+			kind = provider.Garbled
+		case context.Cause(ctx) == nil && end == entry.EndNone && !passes(err):
+			kind = provider.Unknown
+		}
+		return &provider.Failure{Kind: kind, Code: absent(err), Message: err.Error()}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
 	if err != nil {
@@ -286,7 +316,7 @@ func (s *Session) exchange(ctx context.Context, r *request, n int, f *entry.Resp
 		return body, fail(entry.EndDropped, err)
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		return body, &provider.Failure{Kind: provider.Garbled, Status: resp.StatusCode, Message: "it redirects to " + resp.Header.Get("location") + ", which is not followed"}
+		return body, &provider.Failure{Kind: provider.Garbled, Status: resp.StatusCode, Message: "it redirects" + target(resp) + ", which is not followed: give that as the base URL"}
 	}
 	return body, nil
 }
@@ -296,17 +326,40 @@ func (s *Session) exchange(ctx context.Context, r *request, n int, f *entry.Resp
 func kept(h http.Header) map[string]string {
 	m := make(map[string]string)
 	for _, name := range []string{"content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"} {
-		if v := h.Get(name); v != "" {
+		if v := h.Get(name); v != "" && len(v) <= maxKept {
 			m[name] = v
 		}
 	}
 	return m
 }
 
+// maxKept is the longest header that is kept, in bytes.
+const maxKept = 256
+
+// target says where a response leads, without what may be secret in it.
+func target(resp *http.Response) string {
+	to, err := resp.Location()
+	if err != nil {
+		return ""
+	}
+	return " to " + to.Scheme + "://" + to.Host + to.Path
+}
+
+// passes reports whether a request that nobody answered may be answered later: the network or the other side broke off. What is
+// wrong with the request itself, a certificate or the protocol, stays wrong.
+func passes(err error) bool {
+	var errno syscall.Errno
+	var op *net.OpError
+	var name *net.DNSError
+	var late net.Error
+	return errors.As(err, &errno) || errors.As(err, &op) || errors.As(err, &name) || errors.As(err, &late) && late.Timeout() ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || absent(err) != "" || strings.Contains(err.Error(), "http2: ")
+}
+
 // absent is the code of an error that nobody was reached at all; empty for others.
 func absent(err error) string {
-	var net *url.Error
-	if text := err.Error(); errors.As(err, &net) && (strings.Contains(text, "connection refused") || strings.Contains(text, "no such host")) {
+	var asked *url.Error
+	if text := err.Error(); errors.As(err, &asked) && (strings.Contains(text, "connection refused") || strings.Contains(text, "no such host")) {
 		return codeAbsent
 	}
 	return ""
@@ -331,7 +384,7 @@ func (s *Session) hearOut(resp *http.Response, r *request, n int, heard func()) 
 			body = append(body, piece[:k]...)
 		}
 		if len(body) > most {
-			return body[:most], fmt.Errorf("the answer has more than %d bytes", most)
+			return body[:most], fmt.Errorf("%w than %d bytes", errLong, most)
 		}
 		if now := s.engine.o.Now(); resp.StatusCode == http.StatusOK && !now.Before(next) {
 			tell()
@@ -346,6 +399,9 @@ func (s *Session) hearOut(resp *http.Response, r *request, n int, heard func()) 
 		}
 	}
 }
+
+// errLong says that an answer is longer than Bounds.Answer.
+var errLong = errors.New("the answer has more")
 
 // pace is how often an answer that is under way is read for its text: reading it takes longer the longer it is.
 const pace = 100 * time.Millisecond

@@ -182,13 +182,20 @@ func (e *Engine) Resume(ctx context.Context, id string, setup Setup) (*Session, 
 	return s, nil
 }
 
-// Told is what the model of a session that Begin made was last told of live facts: nil before the first turn.
-func (e *Engine) Told(ctx context.Context, id string) (source.Snapshot, error) {
+// Left is what a session that Begin made worked with last, and what its model was told of live facts, nil before the first turn.
+func (e *Engine) Left(ctx context.Context, id string) (*entry.Works, source.Snapshot, error) {
 	s, err := e.take(ctx, id)
-	if err != nil || s.own.Told == nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	return s.told(ctx, s.own.Told.Values)
+	if s.own.Told == nil {
+		return &s.own.Works, nil, nil
+	}
+	told, err := s.told(ctx, s.own.Told.Values)
+	if errors.Is(err, journal.ErrPurged) {
+		err = nil
+	}
+	return &s.own.Works, told, err
 }
 
 // take reads a session as it was left.

@@ -54,7 +54,7 @@ func TestInputs(t *testing.T) {
 			t.Errorf("%+v: %v", in, err)
 		}
 	}
-	for _, in := range []ambit.Input{{Text: " "}, {Text: "\xff"}, {Text: "x", Delivery: "now"}, {Text: strings.Repeat("x", ambit.MaxInput+1)}} {
+	for _, in := range []ambit.Input{{Text: " "}, {Text: "\xff"}, {Text: "x", Delivery: "now"}, {Text: strings.Repeat("x", ambit.MaxInput+1)}, {ID: "\xff", Text: "x"}, {ID: strings.Repeat("x", 257), Text: "x"}} {
 		if _, err := s.Admit(ctx, in); !errors.Is(err, ambit.ErrRefused) {
 			t.Errorf("%.20q: %v", in.Text, err)
 		}
@@ -335,10 +335,13 @@ func TestLimits(t *testing.T) {
 	defer close(hang)
 	d.setup.Limits, d.setup.Retry = ambit.Bounds{Silence: 20 * time.Millisecond, Answer: 4000}, ambit.Retry{Off: true}
 	s := d.begin("Go.")
-	for _, want := range []string{"said nothing for 20ms", "more than 4000 bytes"} {
+	for _, want := range []struct {
+		kind provider.FailureKind
+		text string
+	}{{provider.Unreachable, "said nothing for 20ms"}, {provider.Garbled, "more than 4000 bytes"}} {
 		_, err := s.Run(t.Context())
-		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != want.kind || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%v, want %v", err, want)
 		}
 	}
 	d.run(s)
@@ -502,5 +505,87 @@ func TestCredentialIsNotKept(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Some servers number the calls of each answer anew. Each call has the result that it was given all the same, also when the session
+// is taken up again.
+//
+// covers: R-02 part
+func TestIDsThatRepeat(t *testing.T) {
+	said := func(delta, end string) func(http.ResponseWriter, *http.Request) {
+		return stream(`data: {"choices":[{"index":0,"delta":`+delta+`}]}`, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+end+`"}]}`, "data: [DONE]")
+	}
+	call := func(path string) func(http.ResponseWriter, *http.Request) {
+		return said(`{"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, "tool_calls")
+	}
+	d := newDesk(t, provider.TypeChat, &answers{call("a"), call("b"), said(`{"content":"Yes."}`, "stop"), call("c"), said(`{"content":"Done."}`, "stop")})
+	s := d.begin("Go.")
+	d.run(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.anew().Resume(t.Context(), s.ID(), d.setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "More.")
+	body := string(d.asked[len(d.asked)-1].body)
+	for i, id := range []string{"call_0", "call_0_2", "call_0_3"} {
+		want := `"tool_call_id":"` + id + `","content":"text of {\"path\":\"` + string(rune('a'+i)) + `\"}"`
+		if !strings.Contains(body, want) || !strings.Contains(body, `"id":"`+id+`"`) {
+			t.Errorf("%s is not in %s", want, body)
+		}
+	}
+	d.check(s.ID(), provider.TypeChat)
+}
+
+// What is wrong with the request itself, with the protocol or with the place is said once, and not tried again.
+//
+// covers: R-04 part
+func TestErrorsThatStay(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(20))
+	for name, change := range map[string]func(*ambit.Setup){
+		"TLS where there is none":      func(s *ambit.Setup) { s.Model.BaseURL = strings.Replace(s.Model.BaseURL, "http:", "https:", 1) },
+		"a credential of two lines":    func(s *ambit.Setup) { s.Model.Credential = "sk\r\nx: y" },
+		"a URL that has too much path": func(s *ambit.Setup) { s.Model.BaseURL += "/v1" },
+	} {
+		setup := d.setup
+		change(&setup)
+		s, err := d.engine.Begin(t.Context(), name, setup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.say(s, "Go.")
+		_, err = s.Run(t.Context())
+		failure, failed := errors.AsType[*provider.Failure](err)
+		if !(failed && failure.Kind == provider.Unknown) && !errors.Is(err, ambit.ErrRefused) || len(d.waits) > 0 || len(d.asked) > 0 {
+			t.Errorf("%s: %v, waits %v, %d requests came", name, err, d.waits, len(d.asked))
+		}
+	}
+}
+
+// A sub-agent may take no more than what is left of its caller's budget, and begins no more where nothing is.
+//
+// covers: R-06 part
+func TestBudgetOfTasks(t *testing.T) {
+	long := make([]scripted.Turn, 30)
+	for i := range long {
+		long[i] = scripted.Turn{Text: strings.Repeat("Step by step. ", 10), Calls: []scripted.Call{scriptedCall("read", fmt.Sprint(i))}}
+	}
+	task := scripted.Call{Name: "task", Args: map[string]any{"prompt": "Long work."}}
+	d := newDesk(t, provider.TypeMessages, scripted.New(scripted.Script{Conversations: []scripted.Conversation{
+		{Match: "Long work", Turns: long}, {Match: "Boss", Turns: []scripted.Turn{{Calls: []scripted.Call{task, task, task}}, {Text: "Thanks."}}},
+	}}))
+	child := d.setup
+	child.Watch = nil
+	d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.engine.Task(func() (ambit.Setup, error) { return child, nil }))
+	d.setup.Limits.Output = 300
+	out, err := d.begin("Boss.").Run(t.Context())
+	if _, is := errors.AsType[*ambit.LimitError](err); !is || out.Output < 300 || out.Output > 600 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if all, err := d.store.Sessions(t.Context()); err != nil || len(all) != 2 {
+		t.Errorf("%d sessions, %v", len(all), err)
 	}
 }

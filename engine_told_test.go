@@ -462,3 +462,58 @@ func TestAnotherRole(t *testing.T) {
 		}
 	}
 }
+
+// After the text of an entry was purged, of any kind that the conversation is made of, the session is taken up and goes on: what was
+// purged is said to be, an answer goes with its calls and their results, and live facts are told anew.
+//
+// covers: J-13 part
+func TestPurgedOfAnOwnSession(t *testing.T) {
+	for _, kind := range []entry.Kind{entry.KindInput, entry.KindTold, entry.KindResult, entry.KindResponse, entry.KindRequest} {
+		a := &board{key: "test/a", value: "SECRET fact"}
+		d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+			{Text: "SECRET answer.", Calls: []scripted.Call{scriptedCall("read", "SECRET")}}, {Text: "Done."}, {Text: "Really."}, {Text: "Really."},
+		}}}}, scripted.Options{}))
+		d.setup.Model.Rest = nil
+		d.setup.Compose = func() (source.Composition, error) { return source.Compose(a.source()) }
+		s := d.begin("SECRET task.")
+		d.run(s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var of entry.Seq
+		for i, f := range d.facts(s.ID()) {
+			if f.Kind() == kind && of == 0 {
+				of = entry.Seq(i + 1)
+			}
+		}
+		r, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock, err := d.store.Lock(t.Context(), s.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.PurgeText(t.Context(), key, of.Ref()); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+		a.value = "plain fact"
+		s, err = d.anew().Resume(t.Context(), s.ID(), d.setup)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		d.say(s, "Go on.")
+		if out, err := s.Run(t.Context()); err != nil || out.Turns != 1 {
+			t.Fatalf("%s: %+v, %v", kind, out, err)
+		}
+		system, messages := d.shown(len(d.asked) - 1)
+		all := system + strings.Join(messages, "|")
+		if !strings.HasSuffix(all, "Go on.") && !strings.Contains(all, "is now plain fact") || kind == entry.KindInput && !strings.Contains(all, "was purged") ||
+			kind == entry.KindResponse && strings.Contains(all, "text of ") || kind == entry.KindTold && !strings.Contains(system, "plain fact") {
+			t.Errorf("%s: %s", kind, all)
+		}
+	}
+}

@@ -2,11 +2,13 @@ package ambit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/journal"
 	"ambit/provider"
 	"ambit/provider/anthropic"
 	"ambit/unit"
@@ -36,8 +38,9 @@ type reply func(n int) (spoken, bool, error)
 func (s *Session) hear(ctx context.Context, answered reply) error {
 	for ; s.heard < len(s.own.Steps); s.heard++ {
 		more, err := s.unitsOf(ctx, &s.own.Steps[s.heard], answered)
-		if err != nil {
-			return err
+		if err != nil { // the journal says more than is known here
+			s.broken = fmt.Errorf("session %s has to be taken up again: %w", s.id, err)
+			return s.broken
 		}
 		s.said = append(s.said, more...)
 	}
@@ -57,13 +60,16 @@ func (s *Session) unitsOf(ctx context.Context, st *pool.Step, answered reply) (l
 		a.seq, a.unit.Ref = st.Seq, st.Seq.Ref()
 		return []spoken{a}, nil
 	case st.Result != nil:
-		text, err := s.text(ctx, st.Result.Body)
+		text, err := s.retained(ctx, st.Result.Body)
 		if err != nil {
 			return nil, fmt.Errorf("read the result of %s: %w", st.Result.ID, err)
 		}
 		add(unit.Tool, unit.Part{Kind: unit.Result, ID: st.Result.ID, Text: text, Failed: st.Result.Failed})
 	case st.Told != nil:
 		text, err := s.text(ctx, st.Told.Text)
+		if errors.Is(err, journal.ErrPurged) {
+			return nil, nil // what the model knows of it is purged, too, so that it is told anew
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read what was told in %s: %w", st.Seq.Ref(), err)
 		}
@@ -74,13 +80,25 @@ func (s *Session) unitsOf(ctx context.Context, st *pool.Step, answered reply) (l
 		if in == nil {
 			return nil, fmt.Errorf("%s promotes %s, which is no input", st.Seq.Ref(), seq.Ref())
 		}
-		text, err := s.text(ctx, in.Body)
+		text, err := s.retained(ctx, in.Body)
 		if err != nil {
 			return nil, fmt.Errorf("read input %s: %w", in.ID, err)
 		}
 		add(unit.User, unit.Part{Kind: unit.Text, Text: text})
 	}
 	return list, nil
+}
+
+// purgedText stands where a text was purged.
+const purgedText = "[The text that stood here was purged.]"
+
+// retained is the text of a body, or what stands in its place.
+func (s *Session) retained(ctx context.Context, b *entry.Body) (string, error) {
+	text, err := s.text(ctx, b)
+	if errors.Is(err, journal.ErrPurged) {
+		return purgedText, nil
+	}
+	return text, err
 }
 
 // reread makes the conversation of a session that was left, and what its newest request held.
@@ -102,7 +120,7 @@ func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
 	}
 	if x := p.Exchange(s.n); x != nil {
 		body, err := s.text(ctx, x.Request.Body)
-		if err != nil {
+		if err != nil && !errors.Is(err, journal.ErrPurged) {
 			return fmt.Errorf("read request %d: %w", x.Request.N, err)
 		}
 		s.sent.body, s.sent.wire = []byte(body), x.Request.Type
@@ -116,11 +134,14 @@ func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
 // recorded reads an answer of the journal.
 func (s *Session) recorded(ctx context.Context, x *pool.Exchange) (spoken, bool, error) {
 	body, err := s.text(ctx, x.Response.Body)
+	if errors.Is(err, journal.ErrPurged) {
+		return spoken{}, false, nil // and what its calls were given goes with it
+	}
 	if err != nil {
 		return spoken{}, false, fmt.Errorf("read response %d: %w", x.Request.N, err)
 	}
 	family := Family(x.Request.Provider, x.Request.Method, x.Request.Path)
-	r, err := family.Reply(family.Request(x.Request.Method, x.Request.Path, nil), x.Response.Headers["content-type"], []byte(body))
+	r, err := replyOf(family, family.Request(x.Request.Method, x.Request.Path, nil), x.Response.Headers["content-type"], []byte(body))
 	if err != nil || len(r.Unit.Parts) == 0 {
 		return spoken{}, false, nil // nobody took it for an answer when it came, either
 	}
@@ -174,16 +195,17 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 	system(view.Role, "role", s.setup.Agent.Role)
 	if b := s.own.Baseline; b != nil {
 		text, err := s.text(ctx, b.Text)
-		if err != nil {
+		if err != nil && !errors.Is(err, journal.ErrPurged) { // purged it stays only with context.mode off
 			return v, fmt.Errorf("read the baseline %s: %w", b.Seq.Ref(), err)
 		}
 		system(view.Stable, b.Seq.Ref(), text)
 		mark(v.Segments)
-		if text, err = s.text(ctx, b.Volatile); err != nil {
+		if text, err = s.text(ctx, b.Volatile); err != nil && !errors.Is(err, journal.ErrPurged) {
 			return v, fmt.Errorf("read the baseline %s: %w", b.Seq.Ref(), err)
 		}
 		system(view.Working, b.Seq.Ref(), text)
 	}
+	ids := renaming{used: make(map[string]int), now: make(map[string]string)}
 	told := make(map[string]string)                              // tools of calls that stand as text, by the ids of these
 	kept, before, now := 0, entry.Seq(0), s.setup.Model.origin() // kept is where the newest request ended
 	for i := range s.said {
@@ -191,7 +213,10 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 		if x.unit.Role == unit.System && s.own.Baseline != nil && x.seq < s.own.Baseline.Seq {
 			continue // the baseline says it
 		}
-		u := x.unit
+		u := ids.unique(x.unit)
+		if u.Role == unit.Tool && ids.now[x.unit.Parts[0].ID] == "" {
+			continue // its call was purged
+		}
 		if x.by != (origin{}) && x.by != now {
 			if u = retold(provider.Public(u), told); len(u.Parts) == 0 {
 				continue
@@ -199,7 +224,7 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 		}
 		if x.by == now {
 			for _, id := range u.Calls() {
-				delete(told, id) // some servers number the calls of each answer anew
+				delete(told, id)
 			}
 		}
 		if u.Role == unit.Tool && told[u.Parts[0].ID] != "" {
@@ -237,6 +262,36 @@ func given(u unit.Unit, told map[string]string) unit.Unit {
 	}
 	u.Role = unit.User
 	u.Parts = []unit.Part{{Kind: unit.Text, Text: fmt.Sprintf("[What the tool %s %s, recorded text:]\n%s", told[p.ID], how, p.Text)}}
+	return u
+}
+
+// renaming gives calls ids that no other call of the conversation has: some servers number them anew in each answer.
+type renaming struct {
+	used map[string]int    // how many calls had an id
+	now  map[string]string // what the newest call of an id is called
+}
+
+// unique renames the calls and results of a unit, where that is needed.
+func (r *renaming) unique(u unit.Unit) unit.Unit {
+	copied := false
+	for i, p := range u.Parts {
+		switch p.Kind {
+		case unit.Call:
+			r.now[p.ID] = p.ID
+			if r.used[p.ID]++; r.used[p.ID] > 1 {
+				r.now[p.ID] = fmt.Sprintf("%s_%d", p.ID, r.used[p.ID])
+			}
+		case unit.Result:
+		default:
+			continue
+		}
+		if id := r.now[p.ID]; id != "" && id != p.ID {
+			if !copied {
+				u.Parts, u.Raw, copied = slices.Clone(u.Parts), nil, true
+			}
+			u.Parts[i].ID, u.Parts[i].Raw = id, nil
+		}
+	}
 	return u
 }
 

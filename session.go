@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/journal"
 )
 
 // Session is one agent's work. Run has one caller at a time; everything else may be called while it runs.
@@ -57,6 +59,9 @@ func (s *Session) add(ctx context.Context, facts ...entry.Fact) (entry.Seq, erro
 		return 0, s.broken
 	}
 	last, err := s.engine.store.Append(context.WithoutCancel(ctx), s.id, facts...)
+	if errors.Is(err, journal.ErrTooLarge) {
+		return 0, fmt.Errorf("session %s takes no such entry: %w", s.id, err)
+	}
 	if err != nil {
 		s.broken = fmt.Errorf("session %s cannot be written: %w", s.id, err)
 		return 0, s.broken
@@ -70,8 +75,8 @@ func (s *Session) add(ctx context.Context, facts ...entry.Fact) (entry.Seq, erro
 
 // put stores a text; nil for none.
 func (s *Session) put(ctx context.Context, text string) (*entry.Body, error) {
-	if text == "" {
-		return nil, nil
+	if text == "" || s.broken != nil {
+		return nil, s.broken
 	}
 	b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, []byte(text))
 	if err != nil {
@@ -110,6 +115,7 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
 		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
+		BaseURL: setup.Model.BaseURL,
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
 		if _, err := s.add(ctx, append(facts, &next)...); err != nil {
@@ -172,6 +178,9 @@ const ByParent = "parent"
 // MaxInput is the longest input, in bytes.
 const MaxInput = 4 << 20
 
+// maxInputID is the longest id of an input, in bytes.
+const maxInputID = 256
+
 // Receipt says that an input is durable.
 type Receipt struct {
 	ID  string
@@ -187,6 +196,9 @@ var ErrConflict = errors.New("the id is taken")
 func (s *Session) Admit(ctx context.Context, in Input) (Receipt, error) {
 	if err := writable("an input", in.Text, MaxInput); err != nil {
 		return Receipt{}, err
+	}
+	if len(in.ID) > maxInputID || !utf8.ValidString(in.ID) {
+		return Receipt{}, sayf(ErrRefused, "the id of an input is UTF-8 of at most %d bytes", maxInputID)
 	}
 	if in.Delivery == "" {
 		in.Delivery = entry.Queue
@@ -228,10 +240,14 @@ func (s *Session) input(id string) *pool.Input {
 }
 
 // promote says what waits: what steers, and at the beginning of an activity, if nothing is left of an earlier one, the oldest
-// input that is queued. It reports whether something was said that nobody has answered.
-func (s *Session) promote(ctx context.Context, begins bool) (bool, error) {
+// input that is queued. It reports whether something was said that nobody has answered; not behind when the session was switched
+// since the fence, and then it does nothing.
+func (s *Session) promote(ctx context.Context, begins bool, fence int) (more, behind bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.fence != fence {
+		return false, false, nil
+	}
 	open, activity := s.open(), s.own.Activity
 	queued := begins && !open
 	var inputs []entry.Seq
@@ -245,10 +261,10 @@ func (s *Session) promote(ctx context.Context, begins bool) (bool, error) {
 		activity++
 	}
 	if len(inputs) == 0 && !(begins && open) {
-		return open, nil
+		return open, true, nil
 	}
 	if _, err := s.add(ctx, &entry.Promoted{Activity: activity, Inputs: inputs}); err != nil {
-		return false, err
+		return false, true, err
 	}
-	return true, s.hear(ctx, nil)
+	return true, true, s.hear(ctx, nil)
 }

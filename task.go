@@ -14,6 +14,7 @@ import (
 // caller is the session whose tool runs, and what its sub-agents have taken.
 type caller struct {
 	session string
+	limits  Bounds // what is left of the activity's; 0 for any
 
 	mu     sync.Mutex // guards what follows
 	output int
@@ -27,6 +28,29 @@ func (c *caller) add(out Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.output, c.usd = c.output+out.Output, c.usd+out.USD
+}
+
+// lower makes the limits of a sub-agent no more than what is left.
+func (c *caller) lower(l *Bounds) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if most := c.limits.Output - c.output; c.limits.Output > 0 {
+		if most <= 0 {
+			return &LimitError{"output, which leaves nothing for a sub-agent"}
+		}
+		if l.Output == 0 || l.Output > most {
+			l.Output = most
+		}
+	}
+	if most := c.limits.USD - c.usd; c.limits.USD > 0 {
+		if most <= 0 {
+			return &LimitError{"money, which leaves nothing for a sub-agent"}
+		}
+		if l.USD == 0 || l.USD > most {
+			l.USD = most
+		}
+	}
+	return nil
 }
 
 // take gives what was counted, once.
@@ -66,6 +90,9 @@ func (e *Engine) Task(setup func() (Setup, error)) Tool {
 			}
 			if by != nil {
 				s.Parent = by.session
+				if err := by.lower(&s.Limits); err != nil {
+					return "", err
+				}
 			}
 			id, out, err := e.task(ctx, a.Prompt, s)
 			if by != nil {
@@ -99,6 +126,9 @@ func firstLine(text string) string {
 	return text
 }
 
+// errTask says that a sub-agent did not come to its end.
+var errTask = errors.New("the sub-agent was cut short")
+
 // report is what the caller is told.
 func report(id string, out Outcome, err error) (string, error) {
 	text := out.Text
@@ -119,5 +149,5 @@ func report(id string, out Outcome, err error) (string, error) {
 	if text != "" {
 		text = "Its last word was: " + text + "\n"
 	}
-	return text, fmt.Errorf("the sub-agent was cut short (%s) after %d turns, session %s: %w", how, out.Turns, id, err)
+	return text, fmt.Errorf("%w (%s) after %d turns, session %s: %w", errTask, how, out.Turns, id, err)
 }

@@ -3,11 +3,13 @@ package ambit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ambit/entry"
+	"ambit/journal"
 	"ambit/source"
 )
 
@@ -38,6 +40,7 @@ func (e *BlockedError) Error() string {
 type observed struct {
 	fence  int
 	off    bool // context.mode is
+	purged bool // nobody knows any more what was told
 	parts  source.Composition
 	found  source.Observation
 	told   source.Snapshot // what the model knows; nil before the first baseline
@@ -64,7 +67,10 @@ func (s *Session) observe(ctx context.Context) (o observed, err error) {
 		values = own.Told.Values
 	}
 	s.mu.Unlock()
-	if o.told, err = s.told(ctx, values); err != nil {
+	if o.told, err = s.told(ctx, values); errors.Is(err, journal.ErrPurged) {
+		o.purged, err = true, nil
+	}
+	if err != nil {
 		return o, err
 	}
 	if setup.Compose != nil && !setup.Off {
@@ -105,7 +111,7 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 			return 0, false, err
 		}
 		var out source.Outcome
-		if o.exists && o.moved == "" {
+		if o.exists && o.moved == "" && !o.purged {
 			out, err = o.parts.Replace(o.found, o.told)
 		} else {
 			out, err = o.parts.Initialize(o.found)
@@ -150,7 +156,12 @@ func (s *Session) reconcile(ctx context.Context) (fence int, ok bool, err error)
 	if err != nil || o.off {
 		return o.fence, o.off, err
 	}
-	out, err := o.parts.Reconcile(o.found, o.told)
+	var out source.Outcome
+	if o.purged {
+		out, err = o.parts.Initialize(o.found)
+	} else {
+		out, err = o.parts.Reconcile(o.found, o.told)
+	}
 	if err != nil {
 		return 0, false, err
 	}

@@ -69,8 +69,11 @@ func (s *Session) run(ctx context.Context, n int, c unit.Part, tools []Tool) err
 	case errors.Is(err, ErrDenied):
 		how = entry.SettledDenied
 	case ctx.Err() != nil && err != nil:
-		how, text = entry.SettledInterrupted, text+interrupted
-		err = nil
+		how = entry.SettledInterrupted
+		if errors.Is(err, errTask) {
+			text += err.Error() + "\n"
+		}
+		text += interrupted
 		return s.finish(ctx, n, c, how, text, true, took)
 	}
 	if err != nil {

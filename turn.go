@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"ambit/entry"
 	"ambit/internal/pricing"
@@ -93,7 +94,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 		ctx, stop = context.WithTimeoutCause(ctx, limits.Time, errTime)
 		defer stop()
 	}
-	if err := s.settle(ctx, n); err != nil { // what a process left that died
+	if err := s.account(ctx, n, &used, limits); err != nil { // what a process left that died
 		return false, err
 	}
 	begun := false
@@ -127,11 +128,21 @@ func (s *Session) idle(ctx context.Context, u used, err error) error {
 			f.Ended = entry.EndingCanceled
 		}
 	}
-	if len(f.Why) > maxWhy {
-		f.Why = f.Why[:maxWhy]
-	}
+	f.Why = brief(f.Why)
 	defer s.say(Event{Kind: EventIdle, N: n, Text: f.Why, Err: err})
 	return s.append(ctx, f)
+}
+
+// brief is the beginning of a reason, in whole characters.
+func brief(text string) string {
+	if len(text) <= maxWhy {
+		return text
+	}
+	cut := maxWhy
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
 }
 
 // maxWhy is how long a reason is kept, in bytes.
@@ -139,12 +150,15 @@ const maxWhy = 4096
 
 // turn is one request with its answer and the calls of that. It reports whether there was anything to ask.
 func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) (more bool, err error) {
-	fence, looked, err := s.begin(ctx) // first, so that an input waits that cannot be answered yet
-	if err != nil {
-		return false, err
-	}
-	if more, err = s.promote(ctx, !*begun); err != nil || !more {
-		return false, err
+	var fence int
+	var looked bool
+	for behind := false; !behind; {
+		if fence, looked, err = s.begin(ctx); err != nil { // first, so that an input waits that cannot be answered yet
+			return false, err
+		}
+		if more, behind, err = s.promote(ctx, !*begun, fence); err != nil || behind && !more {
+			return false, err
+		}
 	}
 	*begun = true
 	s.mu.Lock()
@@ -180,11 +194,22 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 	if out.Text = sayings(a.said.unit); a.stop == provider.StopLength && len(a.said.unit.Calls()) == 0 {
 		return false, &LimitError{fmt.Sprintf("an answer's length: request %d was cut off", a.n)}
 	}
+	return true, s.account(ctx, a.n, u, limits)
+}
+
+// account settles calls, and counts what sub-agents take that they ask for, which may be no more than what is left.
+func (s *Session) account(ctx context.Context, n int, u *used, limits Bounds) error {
 	by := &caller{session: s.id}
-	err = s.settle(context.WithValue(ctx, callerKey{}, by), a.n)
+	if limits.Output > 0 {
+		by.limits.Output = max(1, limits.Output-u.output)
+	}
+	if limits.USD > 0 {
+		by.limits.USD = max(1e-9, limits.USD-u.usd)
+	}
+	err := s.settle(context.WithValue(ctx, callerKey{}, by), n)
 	output, usd := by.take()
 	u.output, u.usd = u.output+output, u.usd+usd
-	return true, err
+	return err
 }
 
 // sayings are what an answer says.

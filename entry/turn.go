@@ -33,6 +33,7 @@ type Works struct {
 	Provider string `json:"provider"`               // whose prices and route they are: anthropic, openai or gemini
 	Type     string `json:"type"`                   // the wire, as requests name it: messages, responses, chat or generate
 	Model    string `json:"model"`
+	BaseURL  string `json:"base_url,omitempty"` // where the model is asked
 	Output   int    `json:"output,omitempty"`   // the most tokens of an answer; 0 where the provider decides
 	Dir      string `json:"dir,omitempty"`      // the folder that it works in
 	Plain    bool   `json:"mode_off,omitempty"` // context.mode is off

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ambit"
 	"ambit/entry"
@@ -27,6 +28,8 @@ type runFlags struct {
 	turns, output                                   int
 	limit                                           time.Duration
 	usd                                             float64
+
+	given map[string]bool // flags that were
 }
 
 // ran is the answer of ambit run --json.
@@ -38,7 +41,7 @@ type ran struct {
 }
 
 func newRun(e *env) *cobra.Command {
-	var f runFlags
+	f := runFlags{given: make(map[string]bool)}
 	c := &cobra.Command{
 		Use:   `run "TASK"`,
 		Short: "Have an agent do a task in a folder, and record all of it",
@@ -55,6 +58,15 @@ func newRun(e *env) *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 0 && f.resume == "" {
 				return misused("the task is one argument: put it in quotes")
+			}
+			if len(args) == 1 && (strings.TrimSpace(args[0]) == "" || !utf8.ValidString(args[0])) {
+				return misused("the task is a text, in UTF-8")
+			}
+			if f.turns < 1 || f.output < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
+				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
+			}
+			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
+				f.given[name] = c.Flags().Changed(name)
 			}
 			return nil
 		},
@@ -86,11 +98,20 @@ var wires = map[string]ambit.Model{
 	"gemini":           {Provider: "gemini", Type: provider.TypeGenerate, Name: "gemini-2.5-pro", BaseURL: "https://generativelanguage.googleapis.com"},
 }
 
-// runModel is the model that the flags mean.
-func (e *env) runModel(f *runFlags) (ambit.Model, error) {
-	m, known := wires[f.protocol]
-	if !known {
-		return m, misused("there is no protocol %q: anthropic, openai-responses, openai-chat and gemini are", f.protocol)
+// runModel is the model that the flags mean, and the folder; what they do not say is as the session that is taken up had it.
+func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string, err error) {
+	protocol := f.protocol
+	for name, w := range wires {
+		if was != nil && !f.given["protocol"] && w.Provider == was.Provider && w.Type == was.Type {
+			protocol = name
+		}
+	}
+	m, dir = wires[protocol], f.dir
+	if was != nil && was.Provider == m.Provider && was.Type == m.Type {
+		m.Name, m.BaseURL, m.Output = was.Model, was.BaseURL, was.Output
+	}
+	if was != nil && !f.given["dir"] {
+		dir = was.Dir
 	}
 	m.Credential = e.getenv(strings.ToUpper(m.Provider) + "_API_KEY")
 	if f.model != "" {
@@ -99,33 +120,36 @@ func (e *env) runModel(f *runFlags) (ambit.Model, error) {
 	if f.baseURL != "" {
 		m.BaseURL = f.baseURL
 	}
-	return m, nil
+	dir, err = filepath.Abs(dir)
+	return m, dir, err
 }
 
 // runAgent has the agent do a task.
 func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
-	model, err := e.runModel(f)
-	if err != nil {
-		return err
+	if _, known := wires[f.protocol]; !known {
+		return misused("there is no protocol %q: anthropic, openai-responses, openai-chat and gemini are", f.protocol)
 	}
-	dir, err := filepath.Abs(f.dir)
-	if err != nil {
-		return err
+	if f.scripted != "" && f.resume != "" {
+		return misused("a written task has a beginning: --scripted and --resume do not go together")
 	}
 	if f.scripted != "" {
-		base, stop, err := e.runScripted(ctx, f.scripted, dir, model)
+		dir, err := filepath.Abs(f.dir)
+		if err != nil {
+			return err
+		}
+		base, stop, err := e.runScripted(ctx, f.scripted, dir, wires[f.protocol])
 		if err != nil {
 			return err
 		}
 		defer stop()
-		model.BaseURL = base
+		f.baseURL = base
 	}
 	d, home, err := e.record(journal.Holder{Command: "run"})
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	s, err := e.runSession(ctx, d, f, task, model, dir, home)
+	s, err := e.runSession(ctx, d, f, task, home)
 	if err != nil {
 		return err
 	}
@@ -192,18 +216,23 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 const sourceTime = 5 * time.Second
 
 // runSession begins a session, or goes on with one.
-func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task string, model ambit.Model, dir, home string) (*ambit.Session, error) {
+func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task, home string) (*ambit.Session, error) {
 	engine := ambit.NewEngine(d, ambit.EngineOptions{Now: e.now})
 	var name string
 	var told source.Snapshot
+	var was *entry.Works
 	if f.resume != "" {
 		var err error
 		if name, err = e.session(ctx, d, f.resume); err != nil {
 			return nil, err
 		}
-		if told, err = engine.Told(ctx, name); err != nil {
+		if was, told, err = engine.Left(ctx, name); err != nil {
 			return nil, err
 		}
+	}
+	model, dir, err := e.runModel(f, was)
+	if err != nil {
+		return nil, err
 	}
 	setup, err := e.runSetup(f, model, dir, home, told)
 	if err != nil {
@@ -231,7 +260,7 @@ func (e *env) runWatch(f *runFlags) func(ambit.Event) {
 		switch v.Kind {
 		case ambit.EventText:
 			if !f.asJSON {
-				fmt.Fprint(e.out, printable(v.Text))
+				fmt.Fprint(e.out, printableLines(v.Text))
 				line = !strings.HasSuffix(v.Text, "\n")
 			}
 		case ambit.EventCall:
@@ -244,6 +273,19 @@ func (e *env) runWatch(f *runFlags) func(ambit.Event) {
 			e.say("#%d came to nothing, again in %s: %v", v.N, v.Wait.Round(time.Millisecond), v.Err)
 		}
 	}
+}
+
+// printableLines is printable, but keeps lines and tabs.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for j := range cells {
+			cells[j] = printable(cells[j])
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // runEnd says how it ended.

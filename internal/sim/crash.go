@@ -173,7 +173,7 @@ func (w *world) rebuild() {
 	again, err := rest.Save()
 	w.holds(Rebuild, err == nil && string(again) == string(saved), "folding the rest is not folding all: %v\n%s\n%s", err, again, saved)
 	w.m.saved = saved
-	told, err := w.engine.Told(ctx, w.id)
+	_, told, err := w.engine.Left(ctx, w.id)
 	w.holds(Rebuild, err == nil, "what was told cannot be read: %v", err)
 	w.m.knows(told)
 }

@@ -199,8 +199,9 @@ func (w *world) spoil(a *attempt, f Fault, whole *answer) *answer {
 		a.fate, a.whole = none, false
 		return &answer{status: 200, header: whole.header, body: append(bytes.Join(list[:early], nil), "data: {\"type\":\"\xe2\x82"...)}
 	case Flood:
-		a.whole = false
-		return stream(passes, ends, list[0], bytes.Repeat([]byte(": nothing\n"), longest/8))
+		made := stream(fatal, ends, list[0], bytes.Repeat([]byte(": nothing\n"), longest/8))
+		a.whole, a.kind = false, provider.Garbled
+		return made
 	}
 	return whole
 }
