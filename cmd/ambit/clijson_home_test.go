@@ -53,6 +53,7 @@ func fullHome(t *testing.T) string {
 			}},
 			{&entry.Gap{Exchanges: 1, Bytes: 2, Cause: "no space left on device", Since: at}},
 			decidedFacts(&bodies[0], &bodies[1]),
+			ownFacts(&bodies[0]),
 			{&entry.Unknown{Name: "later", Raw: json.RawMessage(`{"time":"2026-01-02T03:04:05Z","kind":"later","text":"?"}`)}},
 		} {
 			if _, err := d.Append(t.Context(), name, facts...); err != nil {
@@ -99,6 +100,21 @@ func decidedFacts(a, b *entry.Body) []entry.Fact {
 		&entry.Pin{ID: "p1", Of: 4, By: "user", Body: b},
 		&entry.Pin{ID: "p1", By: "user", Off: true},
 		&entry.Note{ID: "n1", Class: "finding", By: "agent", Refs: []string{"e2"}, Body: b},
+	}
+}
+
+// ownFacts are what only sessions of Ambit's own have, with every member set.
+func ownFacts(b *entry.Body) []entry.Fact {
+	return []entry.Fact{
+		&entry.Works{
+			Agent: "coder", Role: b, Tools: "00", Parent: "x", Provider: "anthropic", Type: "messages", Model: "m", BaseURL: "http://127.0.0.1", Output: 9, Dir: "/w", Plain: true,
+		},
+		&entry.Input{ID: "i", Delivery: entry.Queue, By: "user", Body: b},
+		&entry.Told{Baseline: true, Text: b, Volatile: b, Values: b, Missing: []entry.Missing{{Key: "core/git", Why: "it is slow"}}, Why: "the session begins"},
+		&entry.Promoted{Activity: 1, Inputs: []entry.Seq{2}},
+		&entry.Call{N: 1, ID: "c1", Name: "read"},
+		&entry.Result{N: 1, ID: "c1", Failed: true, Ended: entry.SettledRun, TookMS: 1, Body: b},
+		&entry.Idle{Activity: 1, Turns: 1, Ended: entry.EndingLimit, Why: "25 turns"},
 	}
 }
 
