@@ -14,11 +14,11 @@ import (
 // own and says why.
 const order = `
 1  entry  internal/vfs  internal/excerpt  internal/token  internal/pricing
-2  unit  journal  source  internal/index  internal/cassette  kernel
+2  unit  journal  source  internal/index  internal/cassette  kernel  provider/scripted
 3  internal/pool  internal/thread  journal/journaltest  journal/postgres  source/host
 4  internal/selection  view
 5  provider
-6  provider/anthropic  provider/openai  provider/gemini  provider/scripted  provider/providertest  internal/reading
+6  provider/anthropic  provider/openai  provider/gemini  provider/providertest  internal/reading
 7  internal/transcript  internal/conversation
 8  ambit (root)
 9  server  internal/replay  internal/agent
@@ -27,7 +27,7 @@ const order = `
 `
 
 // forTests are packages that the tests of any package may import.
-var forTests = map[string]bool{"journal/journaltest": true, "provider/providertest": true, "provider/scripted": true, "internal/vfs": true, "internal/transcript": true}
+var forTests = map[string]bool{"journal/journaltest": true, "provider/providertest": true, "internal/vfs": true, "internal/transcript": true}
 
 // standardOnly are packages that import the standard library and nothing else.
 var standardOnly = map[string]bool{"entry": true}

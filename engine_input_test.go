@@ -516,10 +516,10 @@ func TestIDsThatRepeat(t *testing.T) {
 	said := func(delta, end string) func(http.ResponseWriter, *http.Request) {
 		return stream(`data: {"choices":[{"index":0,"delta":`+delta+`}]}`, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+end+`"}]}`, "data: [DONE]")
 	}
-	call := func(path string) func(http.ResponseWriter, *http.Request) {
-		return said(`{"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, "tool_calls")
+	call := func(id, path string) func(http.ResponseWriter, *http.Request) {
+		return said(`{"tool_calls":[{"index":0,"id":"`+id+`","type":"function","function":{"name":"read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, "tool_calls")
 	}
-	d := newDesk(t, provider.TypeChat, &answers{call("a"), call("b"), said(`{"content":"Yes."}`, "stop"), call("c"), said(`{"content":"Done."}`, "stop")})
+	d := newDesk(t, provider.TypeChat, &answers{call("call_0", "a"), call("call_0_2", "b"), said(`{"content":"Yes."}`, "stop"), call("call_0", "c"), said(`{"content":"Done."}`, "stop")})
 	s := d.begin("Go.")
 	d.run(s)
 	if err := s.Close(); err != nil {

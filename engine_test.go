@@ -84,7 +84,7 @@ func newDesk(t *testing.T, wire string, model http.Handler) *desk {
 	d.setup = ambit.Setup{
 		Agent: ambit.Agent{Name: "coder", Role: "You write code.", Tools: []ambit.Tool{d.tool("read"), d.tool("fail"), d.tool("deny")}},
 		Model: ambit.Model{Provider: wireNames[wire], Type: wire, Name: "m-1", BaseURL: baseOf(wire, srv.URL), Credential: "secret", Output: 4000, Rest: thoughtful[wire]},
-		Dir:   "/work", Watch: func(e ambit.Event) { d.events = append(d.events, e) },
+		Dir:   "/project", Watch: func(e ambit.Event) { d.events = append(d.events, e) },
 	}
 	return d
 }

@@ -161,10 +161,10 @@ func ReplyParts(contentType string, body []byte, d *ReplyDraft, ended *bool) ite
 		for event, part := range Parts(contentType, body) {
 			n++
 			if string(part) != "[DONE]" && isStream(contentType, body) && !json.Valid(part) {
-				d.Fail(&ReplyError{Fault: ReplyStrange, At: EventAt(n), Why: "it is no JSON"})
+				d.Fail(&ReplyError{Fault: ReplyStrange, At: eventAt(n), Why: "it is no JSON"})
 				return
 			}
-			if !yield(PartAt{EventAt(n), event}, part) || *ended {
+			if !yield(PartAt{eventAt(n), event}, part) || *ended {
 				return
 			}
 		}
@@ -174,5 +174,5 @@ func ReplyParts(contentType string, body []byte, d *ReplyDraft, ended *bool) ite
 // PartAt is where a part of an answer stands: in which event, and the name of that.
 type PartAt struct{ At, Event string }
 
-// EventAt names the n-th event of a stream, from 1 on, as ReplyError.At does.
-func EventAt(n int) string { return "event " + strconv.Itoa(n) }
+// eventAt names the n-th event of a stream, from 1 on, as ReplyError.At does.
+func eventAt(n int) string { return "event " + strconv.Itoa(n) }

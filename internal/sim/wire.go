@@ -271,4 +271,4 @@ func unquoted(raw []byte) (text string) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func dirName(n int) string { return "/work/" + strconv.Itoa(n) }
+func dirName(n int) string { return "/project/" + strconv.Itoa(n) }

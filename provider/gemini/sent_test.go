@@ -1,13 +1,11 @@
 package gemini
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"ambit/provider"
 	"ambit/provider/providertest"
-	"ambit/provider/scripted"
 	"ambit/unit"
 	"ambit/view"
 )
@@ -25,42 +23,7 @@ var generate = providertest.Wire{
 func TestLowering(t *testing.T) { providertest.Lowering(t, generate) }
 
 // covers: S-16 part
-func TestTalk(t *testing.T) { talks(t, generate, "", "gemini-3-pro") }
-
-// thinker is a provider that thinks, speaks, calls, and breaks one answer off.
-func thinker() scripted.Script {
-	read := func(path string) scripted.Call {
-		return scripted.Call{Name: "read", Args: map[string]any{"path": path}}
-	}
-	return scripted.Script{Conversations: []scripted.Conversation{{
-		Match: "fix it",
-		Turns: []scripted.Turn{
-			{Thought: "Two files matter.", Text: "Reading.", Calls: []scripted.Call{read("a <b> & é"), read("c")}},
-			{Thought: "One is left.", Calls: []scripted.Call{read("d")}},
-			{Thought: "I know.", Text: "Done 😀."},
-			{Text: "Once more.", Calls: []scripted.Call{{Name: "read"}}, Fault: &scripted.Fault{Drop: true}},
-			{Thought: "Nothing is left.", Calls: []scripted.Call{read("e"), read("f"), read("g")}},
-			{Text: "Bye."},
-		},
-	}}}
-}
-
-// talks has a conversation on a wire, with a provider that is as strict as the real ones.
-func talks(t *testing.T, w providertest.Wire, under, model string) {
-	t.Helper()
-	serve := func(t *testing.T) string {
-		p := scripted.NewWith(thinker(), scripted.Options{Strict: true})
-		srv := httptest.NewServer(p)
-		t.Cleanup(func() {
-			srv.Close()
-			if refused := p.Refusals(); len(refused) > 0 {
-				t.Errorf("refused: %+v", refused)
-			}
-		})
-		return srv.URL + under
-	}
-	providertest.Talk(t, w, serve, model, 6)
-}
+func TestTalk(t *testing.T) { providertest.Talk(t, generate, "", "gemini-3-pro") }
 
 // TestLowered: the Example, word for word.
 // covers: S-16 part

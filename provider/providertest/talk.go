@@ -6,20 +6,21 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"ambit/provider"
+	"ambit/provider/scripted"
 	"ambit/unit"
 	"ambit/view"
 )
 
 // Talk has a conversation with a provider over HTTP, as an agent's loop has it, and posts request after request made of the
-// units of the answers, streamed and not, each time with a provider of its own. Serve starts one and returns its base URL, to
-// which Endpoint is added. The provider has to make calls, parallel ones among them, and to answer 200 to every request but
-// those whose answer it breaks off; such a request is sent again. It is asked on until it said as many answers as are wanted.
-// Of a wire with thoughts, some answer must have one.
-func Talk(t *testing.T, w Wire, serve func(t *testing.T) string, model string, answers int) {
+// units of the answers, streamed and not, each time with a scripted provider of its own that is as strict as the real ones and
+// refuses none of them. Under is what stands between its address and Endpoint. A request whose answer it breaks off is sent
+// again. Of a wire with thoughts, some answer must have one.
+func Talk(t *testing.T, w Wire, under, model string) {
 	for name, params := range map[string]provider.LowerParams{
 		"Whole":    {Model: model, MaxTokens: 4096},
 		"Streamed": {Model: model, MaxTokens: 4096, Stream: true},
@@ -27,13 +28,13 @@ func Talk(t *testing.T, w Wire, serve func(t *testing.T) string, model string, a
 	} {
 		params.Type, params.Rest = w.Type, w.Thinking
 		t.Run(name, func(t *testing.T) {
-			k := talking{w: w, base: serve(t), params: params}
+			k := talking{w: w, base: serve(t) + under, params: params}
 			k.view.Tools = []view.Tool{{Name: "read", Description: "Reads.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)}}
 			k.say(view.Role, unit.System, "You fix bugs.")
 			k.say(view.Stable, unit.System, "Be brief.")
 			k.say(view.Working, unit.System, "It is Monday.")
 			k.say(view.Working, unit.User, "fix it")
-			for range answers {
+			for range len(thinker().Conversations[0].Turns) {
 				k.turn(t)
 			}
 			if (k.thoughts > 0) != (w.Thought != "") || k.parallel == 0 {
@@ -41,6 +42,37 @@ func Talk(t *testing.T, w Wire, serve func(t *testing.T) string, model string, a
 			}
 		})
 	}
+}
+
+// thinker is a provider that thinks, speaks, calls, and breaks one answer off.
+func thinker() scripted.Script {
+	read := func(path string) scripted.Call {
+		return scripted.Call{Name: "read", Args: map[string]any{"path": path}}
+	}
+	return scripted.Script{Conversations: []scripted.Conversation{{
+		Match: "fix it",
+		Turns: []scripted.Turn{
+			{Thought: "Two files matter.", Text: "Reading.", Calls: []scripted.Call{read("a <b> & é"), read("c")}},
+			{Thought: "One is left.", Calls: []scripted.Call{read("d")}},
+			{Thought: "I know.", Text: "Done 😀."},
+			{Text: "Once more.", Calls: []scripted.Call{{Name: "read"}}, Fault: &scripted.Fault{Drop: true}},
+			{Thought: "Nothing is left.", Calls: []scripted.Call{read("e"), read("f"), read("g")}},
+			{Text: "Bye."},
+		},
+	}}}
+}
+
+// serve starts a provider and returns its address.
+func serve(t *testing.T) string {
+	p := scripted.NewWith(thinker(), scripted.Options{Strict: true})
+	srv := httptest.NewServer(p)
+	t.Cleanup(func() {
+		srv.Close()
+		if refused := p.Refusals(); len(refused) > 0 {
+			t.Errorf("refused: %+v", refused)
+		}
+	})
+	return srv.URL
 }
 
 // talking is a conversation so far.

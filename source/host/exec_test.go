@@ -140,7 +140,7 @@ func TestExecLeavesNothingBehind(t *testing.T) {
 // covers: S-15 part
 func TestGitOfAFolder(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+		t.Skip("git is not installed:", err)
 	}
 	dir := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
