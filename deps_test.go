@@ -20,10 +20,11 @@ const order = `
 5  provider
 6  provider/anthropic  provider/openai  provider/gemini  provider/providertest  internal/reading
 7  internal/transcript  internal/conversation
-8  ambit (root)
-9  server  internal/replay  internal/agent
-10 client  internal/sim
-11 cmd/ambit
+8  internal/pressure
+9  ambit (root)
+10 server  internal/replay  internal/agent
+11 client  internal/sim
+12 cmd/ambit
 `
 
 // forTests are packages that the tests of any package may import.
@@ -131,7 +132,7 @@ func TestDepsCanFail(t *testing.T) {
 		"package internal/server is listed wrongly as server",
 		"internal/vfs/a.go:1: internal/vfs (line 1) may not import entry (line 1)",
 		"journal/a.go:1: journal (line 2) may not import journal/journaltest (line 3)",
-		"journal/b_test.go:1: journal (line 2) may not import server (line 9)",
+		"journal/b_test.go:1: journal (line 2) may not import server (line 10)",
 		"server/a.go:1: ambit/util is not on the list",
 		"package util is not on the list",
 		"package vfs is listed wrongly as internal/vfs",

@@ -12,6 +12,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/pressure"
 	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/journal"
@@ -328,7 +329,7 @@ func (j *judge) take(f journal.Frame, p *pool.Pool) {
 		}
 		j.request(x, fact)
 		for i, m := range fact.Missing {
-			if fact.Why != "" || strings.HasSuffix(m, policyOff) {
+			if fact.Why != "" || strings.HasSuffix(m, pressure.PolicyOff) {
 				fact.Missing[i] = ""
 			}
 		}

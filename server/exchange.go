@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ambit/entry"
+	"ambit/internal/pressure"
 	"ambit/internal/thread"
 	"ambit/provider"
 )
@@ -57,9 +58,9 @@ type exchange struct {
 	finished bool // its last event was among them
 
 	// Where a policy may edit it.
-	direct  bool   // it is given to the recorder by plan, not by an event
-	asWho   string // the key by which it was known before its body was read
-	plan    *plan  // nil where nothing is edited
+	direct  bool           // it is given to the recorder by plan, not by an event
+	asWho   string         // the key by which it was known before its body was read
+	plan    *pressure.Plan // nil where nothing is edited
 	belongs *entry.Relation
 	follows int    // the node that it goes on from
 	about   string // the thread that it is about

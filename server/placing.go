@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"ambit"
+	"ambit/internal/pressure"
 	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
@@ -13,42 +14,40 @@ import (
 
 // asking is a request as it is understood.
 type asking struct {
-	body     []byte // content encoding undone
-	elements provider.Elements
-	wire     string // among whose requests its parent is sought; empty when it is no part of a conversation
-	strange  bool   // its body is not understood
+	pressure.Request
+	wire    string // among whose requests its parent is sought; empty when it is no part of a conversation
+	strange bool   // its body is not understood
 
-	hashes   []thread.Hash // of its messages
-	messages map[int]provider.Message
-	heard    map[int]thread.Message // what the rules of threads read of those
-	x        *exchange
+	heard map[int]thread.Message // what the rules of threads read of its messages
+	x     *exchange
 }
 
 // read understands a request as far as it can be.
 func (r *recorder) read(x *exchange) *asking {
-	a := &asking{x: x, messages: make(map[int]provider.Message), heard: make(map[int]thread.Message)}
+	a := &asking{x: x, heard: make(map[int]thread.Message)}
 	body, err := provider.Decode(x.request.bytes, x.header.Get("Content-Encoding"), maxDecoded)
 	if err != nil {
 		body = nil
 	}
-	a.body = body
+	a.Body = body
 	x.family = ambit.Family(x.to.provider, x.method, x.to.rest)
 	x.q = x.family.Request(x.method, x.to.rest, body)
 	x.who = r.refine(x.who, x.to, x.q)
 	q := x.q
+	a.Family, a.Asked = x.family, x.q
 	if known, ok := r.latest.Load(x.who.key); ok && x.direct {
 		q.Before = known.(*provider.Known)
 	}
-	a.elements, err = x.family.Elements(q, body)
+	a.Elements, err = x.family.Elements(q, body)
 	if err == nil && x.direct {
-		r.latest.Store(x.who.key, &provider.Known{Body: body, Elements: a.elements})
+		r.latest.Store(x.who.key, &provider.Known{Body: body, Elements: a.Elements})
 	}
 	a.strange = len(x.request.bytes) > 0 && (err != nil || x.q.Type == "")
 	if err == nil && len(body) > 0 {
 		a.wire = wireOf(x)
 	}
 	if a.wire != "" {
-		a.hashes = reading.Hashes(a.elements.Messages)
+		a.Hashes = reading.Hashes(a.Elements.Messages)
 	}
 	return a
 }
@@ -75,10 +74,10 @@ func wireOf(x *exchange) string {
 
 // unread reports whether a body says something where its messages should be that is none.
 func (a *asking) unread() bool {
-	if len(a.elements.Messages) > 0 {
+	if len(a.Elements.Messages) > 0 {
 		return false
 	}
-	for _, v := range provider.JSON(a.body).Find("messages", "input", "contents", "prompt") {
+	for _, v := range provider.JSON(a.Body).Find("messages", "input", "contents", "prompt") {
 		if v = bytes.TrimSpace(v); len(v) > 0 && string(v) != "null" && string(v) != "[]" && string(v) != `""` {
 			return true
 		}
@@ -86,27 +85,11 @@ func (a *asking) unread() bool {
 	return false
 }
 
-// message reads one of the request's messages, once.
-func (a *asking) message(i int) provider.Message {
-	m, ok := a.messages[i]
-	if !ok {
-		m = a.decode(i)
-		a.messages[i] = m
-	}
-	return m
-}
-
-// decode reads one of the request's messages.
-func (a *asking) decode(i int) provider.Message {
-	el := &a.elements.Messages[i]
-	return a.x.family.Message(a.x.q, a.body[el.Offset:el.Offset+el.Length], el.At)
-}
-
 // told is what the rules of threads read of one of the request's messages, which may be long and is asked for often.
 func (a *asking) told(i int) thread.Message {
 	m, ok := a.heard[i]
 	if !ok {
-		m = reading.Message(a.message(i))
+		m = reading.Message(a.Message(i))
 		a.heard[i] = m
 	}
 	return m
@@ -119,8 +102,8 @@ func (a *asking) request() thread.Request {
 		key += "/" + a.x.who.sub
 	}
 	return thread.Request{
-		At: a.x.start, Key: key, Agent: a.x.who.agent, Tools: len(a.elements.Tools)+len(a.elements.Deferred) > 0, Previous: a.elements.Previous,
-		Elements: a.hashes, Read: a.told,
+		At: a.x.start, Key: key, Agent: a.x.who.agent, Tools: len(a.Elements.Tools)+len(a.Elements.Deferred) > 0, Previous: a.Elements.Previous,
+		Elements: a.Hashes, Read: a.told,
 	}
 }
 

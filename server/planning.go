@@ -1,40 +1,19 @@
 package server
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"ambit"
 	"ambit/entry"
+	"ambit/internal/pool"
+	"ambit/internal/pressure"
 	"ambit/internal/selection"
-	"ambit/internal/token"
 	"ambit/provider"
 )
-
-// plan is how it was decided what goes to the provider for a request, kept for as long as that may have to be sent again.
-type plan struct {
-	w     *writing
-	s     *standing
-	a     *asking
-	count token.Model
-
-	common   int // as sentBefore has it, once it was compared
-	compared bool
-
-	attempt int
-	changes []provider.Change
-	edited  int    // messages that are not as the client sent them
-	why     string // nothing is edited
-	whole   int    // estimates, in tokens
-	after   int
-	turn    int    // of the edits that the changes are of
-	upTo    []int  // of after, without the head, what the messages before each take
-	body    []byte // what is sent; nil when it is what the client sent
-
-	refused *entry.Body // the provider's answer to the attempt before
-	status  int
-}
 
 // stands reports whether edits stand in a session of a client, so that even a policy which edits nothing has to apply them.
 // For whom it was never asked, the sessions that are recorded are looked into, once.
@@ -127,24 +106,17 @@ func (r *recorder) behind(x *exchange) {
 
 // sent stages what went to the provider, where a policy edits.
 func (r *recorder) sent(x *exchange) {
-	p := x.plan
-	if p == nil {
+	if x.plan == nil {
 		return
 	}
-	f := &entry.Sent{
-		N: x.n, Attempt: p.attempt, Why: p.why, Edited: p.edited, Whole: p.whole, After: p.after, Account: p.s.account, Spent: p.s.spent,
-		Refused: p.refused, Status: p.status,
+	w := x.in
+	f, err := x.plan.Sent()
+	if err != nil {
+		r.log.Error("what was sent is not recorded", "session", w.id, "request", x.n, "cause", err)
+		return
 	}
-	f.Held, f.Missing = p.proof(x)
-	if p.body != nil {
-		var err error
-		if f.Body, err = r.put(p.w, p.body); err != nil {
-			r.log.Error("what was sent is not recorded", "session", p.w.id, "request", x.n, "cause", err)
-			return
-		}
-	}
-	p.w.facts = append(p.w.facts, f)
-	if p.body != nil && p.attempt == 1 {
+	w.facts = append(w.facts, f)
+	if f.Body != nil && f.Attempt == 1 {
 		r.changed.Add(1)
 	}
 }
@@ -154,130 +126,111 @@ func (r *recorder) decide(x *exchange, a *asking, w *writing) (sending, error) {
 	if a.wire == "" || x.belongs == nil {
 		return sending{}, nil
 	}
-	s, err := r.standingOf(w, x.thread, x.about)
+	t, err := r.threadOf(w, x.thread, x.about)
 	if err != nil {
 		return sending{}, err
 	}
-	if s.main, err = s.main || x.belongs.How == entry.Root, r.pins(w); err != nil {
+	if t.Main, err = t.Main || x.belongs.How == entry.Root, r.pins(w); err != nil {
 		return sending{}, err
 	}
-	x.plan = &plan{w: w, s: s, a: a, count: token.Default(token.FamilyOf(x.q.Model)), attempt: 1}
+	x.plan = pressure.NewPlan(t, r.caseOf(x, a, w))
 	if x.belongs.How == entry.Count {
 		return x.apply(), nil
 	}
-	err = r.choose(x, 0, nil)
-	return x.apply(), err
+	if x.belongs.How == entry.ClientCompaction && t.Main {
+		err = r.restore(x, a)
+	}
+	acted, failed := x.plan.Choose(0, nil)
+	if acted {
+		r.edits(x)
+	}
+	return x.apply(), errors.Join(err, failed)
+}
+
+// threadOf is what stands for a thread of a session.
+func (r *recorder) threadOf(w *writing, name, about string) (*pressure.Thread, error) {
+	if t := w.standing[name]; t != nil {
+		return t, nil
+	}
+	p, err := r.pool(w)
+	if err != nil {
+		return nil, err
+	}
+	t, err := pressure.Stands(p, name, about, func(b entry.Body) ([]byte, error) { return r.store.Body(context.Background(), w.id, b) })
+	if err != nil {
+		return nil, fmt.Errorf("edits of %s: %w", w.id, err)
+	}
+	w.standing[name] = t
+	return t, nil
+}
+
+// pool is a session's state as it is recorded; one that is about to begin has none.
+func (r *recorder) pool(w *writing) (*pool.Pool, error) {
+	if w.first != nil {
+		return pool.New(), nil
+	}
+	return r.load(w.id)
+}
+
+// caseOf is what a decision about a request is made from.
+func (r *recorder) caseOf(x *exchange, a *asking, w *writing) pressure.Case {
+	common, compared := 0, false
+	return pressure.Case{
+		Request: &a.Request, N: x.n, At: x.start, Policy: r.policy, Model: x.q.Model, Long: strings.Contains(x.header.Get("Anthropic-Beta"), "context-1m"), Pins: w.pins,
+		Before: func() int { // that is read once
+			if !compared && x.at != nil && x.follows >= 0 {
+				compared = true
+				before := x.at.elements(x.follows)
+				for common < len(before) && common < len(a.Hashes) && before[common] == a.Hashes[common] {
+					common++
+				}
+			}
+			return common
+		},
+		Book: pressure.Book{
+			Flush: func() error { return r.flush(w) },
+			Put:   func(body []byte) (*entry.Body, error) { return r.put(w, body) },
+			Append: func(facts ...entry.Fact) (entry.Seq, error) {
+				last, err := r.store.Append(context.Background(), w.id, facts...)
+				if err == nil {
+					delete(r.loaded, w.id)
+				}
+				return last, err
+			},
+			Seq:    func(h provider.Hash) entry.Seq { return w.known[known{x.thread, h}].seq },
+			Purged: func(h provider.Hash) bool { return w.purged[known{x.thread, h}] },
+			Ref:    func(seq entry.Seq) string { return ambit.Handle(r.secret, w.id, seq) },
+		},
+	}
+}
+
+// pins reads the pins of a session, once.
+func (r *recorder) pins(w *writing) error {
+	if w.pinned {
+		return nil
+	}
+	p, err := r.pool(w)
+	if err != nil {
+		return err
+	}
+	w.pins = nil
+	for i := range p.Pins {
+		if pin := &p.Pins[i]; pin.Body != nil {
+			text, err := r.store.Body(context.Background(), w.id, *pin.Body)
+			if err != nil {
+				return err
+			}
+			w.pins = append(w.pins, selection.Pin{ID: pin.ID, Text: string(text), By: pin.By})
+		}
+	}
+	w.pinned = true
+	return nil
 }
 
 // apply makes the body of the standing edits.
 func (x *exchange) apply() sending {
-	p := x.plan
-	p.change()
-	if len(p.changes) == 0 {
-		p.body, p.why = nil, "nothing of it is edited"
-		return sending{}
-	}
-	body, err := x.edit(p.changes)
-	if err != nil {
-		p.body, p.edited, p.why = nil, 0, brief(err.Error())
-		return sending{}
-	}
-	if body == nil {
-		p.body, p.edited, p.why = nil, 0, "none of its edits can be made"
-		return sending{}
-	}
-	p.body, p.why = body, ""
-	return sending{body: body, decoded: x.header.Get("Content-Encoding") != ""}
-}
-
-// edit makes changes in the client's body. One that cannot be made is left out, and takes no other along: a text that was to
-// stand behind a message stands behind one before, where that may be. Without a body none could be made.
-func (x *exchange) edit(changes []provider.Change) ([]byte, error) {
-	changes = slices.Clone(changes)
-	back := 0 // by how many messages texts were moved to the front
-	for range maxBack + 2*len(changes) + 1 {
-		if len(changes) == 0 {
-			return nil, nil
-		}
-		body, err := x.family.Edit(x.q, x.plan.a.body, x.plan.a.elements, changes)
-		var cannot *provider.EditError
-		if !errors.As(err, &cannot) {
-			return body, err
-		}
-		i := slices.IndexFunc(changes, func(c provider.Change) bool { return c.At == cannot.At })
-		if i < 0 {
-			return nil, err
-		}
-		moves := len(changes[i].Behind) > 0 && changes[i].At > 0 && back < maxBack
-		if moves {
-			back++
-		}
-		changes = leaving(changes, i, moves)
-	}
-	return nil, nil
-}
-
-// maxBack bounds how often, in one request, texts are put further in front that may not stand where they were to.
-const maxBack = 16
-
-// leaving are changes without the one of a message; its texts behind go behind the message before if they move, and else with it.
-func leaving(changes []provider.Change, i int, moves bool) []provider.Change {
-	c := changes[i]
-	if !moves {
-		return slices.Delete(changes, i, i+1)
-	}
-	if c.Gone || len(c.Texts) > 0 {
-		changes[i].Behind = nil
-	} else {
-		changes = slices.Delete(changes, i, i+1)
-	}
-	if i > 0 && changes[i-1].At == c.At-1 {
-		changes[i-1].Behind = slices.Concat(changes[i-1].Behind, c.Behind)
-		return changes
-	}
-	return slices.Insert(changes, i, provider.Change{At: c.At - 1, Behind: c.Behind})
-}
-
-// change says what is done to each message, and counts.
-func (p *plan) change() {
-	if turn := p.s.edits.Turn() + 1; p.turn == turn {
-		p.s.shown, p.after = p.upTo[len(p.upTo)-1], p.upTo[len(p.upTo)-1]+p.s.head
-		return
-	} else {
-		p.turn = turn
-	}
-	p.s.learn(p.a, &p.count)
-	applied := p.s.edits.Apply(p.a.hashes)
-	p.changes, p.edited, p.after, p.upTo = p.changes[:0], 0, 0, append(p.upTo[:0], 0)
-	for i := range applied.Shown {
-		shown, m := &applied.Shown[i], p.s.fact(p.a, i, &p.count)
-		n := m.Tokens
-		switch {
-		case shown.Gone:
-			n = 0
-		case len(shown.Texts) > 0 && len(shown.Texts) >= len(m.Results):
-			n = 0
-			for _, text := range shown.Texts {
-				n += p.count.Text(text) + int(p.count.Weights.Result)
-			}
-		}
-		for _, b := range shown.Behind {
-			n += p.count.Text(b.Text) + int(p.count.Weights.Message)
-		}
-		p.after += n
-		p.upTo = append(p.upTo, p.after)
-		if !shown.Changed() {
-			continue
-		}
-		p.edited++
-		c := provider.Change{At: i, Gone: shown.Gone, Texts: shown.Texts, Sure: m.Fixed == selection.Free || m.Fixed == selection.Reasoned && shown.Gone}
-		for _, b := range shown.Behind {
-			c.Behind = append(c.Behind, b.Text)
-		}
-		p.changes = append(p.changes, c)
-	}
-	p.s.shown = p.after
-	p.after += p.s.head
+	body := x.plan.Apply()
+	return sending{body: body, decoded: body != nil && x.header.Get("Content-Encoding") != ""}
 }
 
 // shorten decides what is sent in place of a request that its provider refused as too long. Without a body nothing more can
@@ -287,19 +240,16 @@ func (r *recorder) shorten(x *exchange, status int, refusal []byte, over provide
 		if x.in == nil || x.plan == nil {
 			return nil
 		}
-		before := x.plan.body
-		if err := r.choose(x, pass+1, &over); err != nil {
+		body, err := x.plan.Shorten(status, refusal, over, pass)
+		if err != nil {
 			r.log.Warn("a request that is too long cannot be made shorter", "cause", err)
 			return err
 		}
-		if p = x.apply(); p.body == nil || before != nil && len(p.body) >= len(before) || len(p.body) >= len(x.plan.a.body) {
-			p = sending{}
-			return nil
+		if body != nil {
+			r.edits(x)
+			r.resent.Add(1)
+			p = sending{body: body, decoded: x.header.Get("Content-Encoding") != ""}
 		}
-		x.plan.attempt++
-		r.resent.Add(1)
-		x.plan.status = status
-		x.plan.refused, _ = r.put(x.plan.w, refusal) // what it said is shown; without it the attempt counts all the same
 		return nil
 	}, func() {
 		if p.body == nil || x.in == nil {
@@ -311,12 +261,4 @@ func (r *recorder) shorten(x *exchange, status int, refusal []byte, over provide
 		}
 	})
 	return p
-}
-
-// handle is how a model is shown an entry.
-func (r *recorder) handle(w *writing, seq entry.Seq) string {
-	if seq == 0 {
-		return ""
-	}
-	return ambit.Handle(r.secret, w.id, seq)
 }

@@ -364,7 +364,7 @@ func (r *recorder) stageResponse(x *exchange) (*writing, error) {
 		answer := x.family.Response(x.q, x.back.Get("Content-Type"), body)
 		f.Model, f.Usage = answer.Model, answer.Usage
 		if x.plan != nil {
-			x.plan.s.counted(x.plan.s.model(x), f.Usage, x.status == http.StatusOK)
+			x.plan.Counted(f.Usage, x.status == http.StatusOK)
 		}
 		r.answered(x, &answer.Answer)
 		w.facts = append(w.facts, answerUnits(x, body, answer.Answer)...)

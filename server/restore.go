@@ -8,11 +8,13 @@ import (
 
 	"ambit"
 	"ambit/entry"
+	"ambit/internal/conversation"
 	"ambit/internal/excerpt"
 	"ambit/internal/pool"
 	"ambit/internal/selection"
 	"ambit/internal/thread"
 	"ambit/provider"
+	"ambit/unit"
 )
 
 // maxRestored bounds what is put back behind a client's summary, in bytes; the newest are put back.
@@ -21,29 +23,25 @@ const maxRestored = 8 << 10
 // restore compares a request, in which the client has put something shorter in the place of most of its messages, with what
 // the user had said before, and puts back what states a constraint and is not in it any more. What the client had left out
 // of earlier requests too is looked at again.
-func (r *recorder) restore(x *exchange) error {
-	p := x.plan
-	if !r.policy.Compact || !p.s.main {
+func (r *recorder) restore(x *exchange, a *asking) error {
+	if !r.policy.Compact {
 		return nil
 	}
-	at, ok := p.summary(x)
+	at, ok := x.summary(a)
 	if !ok {
 		return nil
 	}
-	if err := r.flush(p.w); err != nil { // so that what was said before can be read
+	if err := r.flush(x.in); err != nil { // so that what was said before can be read
 		return err
 	}
-	lost, err := r.left(x)
+	lost, err := r.left(x, a)
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	h := p.a.elements.Messages[at].Hash
+	h := a.Elements.Messages[at].Hash
 	d := selection.Decision{Standing: []entry.Change{{Element: thread.Hex(h), How: entry.ChangeBehind, Text: restored(lost)}}}
-	d.Decision = entry.Decision{
-		N: x.n, Thread: x.thread, Policy: r.policy.Name, Stage: entry.StageRestore, Event: entry.StageRestore.Event(), Lost: len(lost),
-		Why: fmt.Sprintf("the client's summary had lost %d constraints that the user had stated", len(lost)),
-	}
-	if err := r.settle(p.w, p.s, d); err != nil {
+	d.Stage, d.Lost, d.Why = entry.StageRestore, len(lost), fmt.Sprintf("the client's summary had lost %d constraints that the user had stated", len(lost))
+	if err := x.plan.Settle(d); err != nil {
 		return err
 	}
 	r.edits(x)
@@ -51,9 +49,9 @@ func (r *recorder) restore(x *exchange) error {
 }
 
 // summary is the first message of the user's that was new when the client shortened the conversation.
-func (p *plan) summary(x *exchange) (int, bool) {
-	for i, el := range p.a.elements.Messages {
-		if p.w.known[known{x.thread, el.Hash}].n == x.n && p.s.fact(p.a, i, &p.count).Role == "user" {
+func (x *exchange) summary(a *asking) (int, bool) {
+	for i, el := range a.Elements.Messages {
+		if x.in.known[known{x.thread, el.Hash}].n == x.n && conversation.Unit("", a.Message(i)).Role == unit.User {
 			return i, true
 		}
 	}
@@ -61,14 +59,14 @@ func (p *plan) summary(x *exchange) (int, bool) {
 }
 
 // left are the sentences of the user's earlier messages that state a constraint and stand nowhere in the request, each once.
-func (r *recorder) left(x *exchange) ([]string, error) {
+func (r *recorder) left(x *exchange, a *asking) ([]string, error) {
 	p, err := r.load(x.in.id)
 	if err != nil {
 		return nil, err
 	}
 	var said strings.Builder
-	for i := range x.plan.a.elements.Messages {
-		for _, t := range x.plan.a.message(i).Texts {
+	for i := range a.Elements.Messages {
+		for _, t := range a.Message(i).Texts {
 			said.WriteString(t.Text)
 			said.WriteByte('\n')
 		}

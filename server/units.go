@@ -26,13 +26,13 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 	s, q := x.at, a.request()
 	f := &entry.Relation{
 		N: x.n, How: entry.Relating(p.Relation), Evidence: string(p.Evidence), Call: p.Call, Alias: w.alias(x.who.alias),
-		Key: q.Key, Messages: len(a.hashes), Tools: q.Tools,
+		Key: q.Key, Messages: len(a.Hashes), Tools: q.Tools,
 		Parent: s.number(p.Parent), Owner: s.number(p.Owner), About: s.number(p.About),
 	}
 	if p.Parent != thread.None {
 		f.Thread = s.index.Node(p.Parent).Thread
 	}
-	held := s.heldBy(p.Parent, a.hashes)
+	held := s.heldBy(p.Parent, a.Hashes)
 	if x.q.Type == provider.TypeCountTokens {
 		f.How, f.Call, f.Owner, f.About = entry.Count, "", 0, 0
 	} else {
@@ -43,7 +43,7 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 		}
 		at := s.index.Add(q, p, thread.Node{Session: w.id, N: x.n, Thread: f.Thread})
 		s.nodes[number{w.id, x.n}], s.live[at] = at, x
-		s.remember(at, p.Parent, a.hashes)
+		s.remember(at, p.Parent, a.Hashes)
 		node := s.index.Node(at)
 		f.Messages, f.Chain = node.Length, hex.EncodeToString(node.Chain[:])
 	}
@@ -61,12 +61,12 @@ func (r *recorder) relate(x *exchange, a *asking, p thread.Place) {
 	if f.How == entry.Rewind {
 		w.forgetBeside(f.Thread, s.above(p.Parent))
 	}
-	for i, el := range a.elements.Messages {
+	for i, el := range a.Elements.Messages {
 		if k := (known{f.Thread, el.Hash}); held(i) && (len(w.purged) == 0 || !w.purged[k]) || w.known[k].n != 0 {
 			continue
 		}
 		w.learn(known{f.Thread, el.Hash}, x.n)
-		m := a.message(i)
+		m := a.Message(i)
 		if !s.repeats(m, p.Parent, q.Key) {
 			w.facts = append(w.facts, reading.MessageUnits(x.n, x.thread, el, m)...)
 		}

@@ -11,6 +11,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/pressure"
 	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
@@ -31,7 +32,7 @@ type writing struct {
 	threads int             // that have begun
 	talks   bool            // a conversation has begun in it, not only side requests
 
-	standing map[string]*standing // by thread, what its requests are edited by; made when it is first asked for
+	standing map[string]*pressure.Thread // by thread, what its requests are edited by; made when it is first asked for
 	pins     []selection.Pin
 	pinned   bool // pins are read
 
@@ -54,7 +55,7 @@ type writing struct {
 func newWriting(id, key string, unlock func() error, last time.Time) *writing {
 	return &writing{
 		id: id, key: key, unlock: unlock, last: last, live: make(map[*exchange]bool), known: make(map[known]first),
-		aliases: make(map[string]bool), gone: make(map[known]first), purged: make(map[known]bool), standing: make(map[string]*standing),
+		aliases: make(map[string]bool), gone: make(map[known]first), purged: make(map[known]bool), standing: make(map[string]*pressure.Thread),
 	}
 }
 
