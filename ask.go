@@ -1,25 +1,19 @@
 package ambit
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"ambit/entry"
 	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
-	"ambit/unit"
 )
 
 // request is one that was made and not sent yet.
@@ -204,204 +198,3 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 	s.n, s.sent.body, s.sent.wire, s.sent.seqs = n, r.body, r.model.Type, append(s.sent.seqs, first)
 	return n, nil
 }
-
-// attempt sends a request once and records what came back.
-func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, error) {
-	began := s.engine.o.Now()
-	f := &entry.Response{N: n, End: entry.EndComplete}
-	body, failure := s.exchange(ctx, r, n, f)
-	f.DurationMS = s.engine.o.Now().Sub(began).Milliseconds()
-	if ctx.Err() != nil && failure != nil {
-		f.End, f.Error = entry.EndCanceled, context.Cause(ctx).Error()
-	}
-	contentType := f.Headers["content-type"]
-	got := r.family.Response(r.asked, contentType, body)
-	f.Model, f.Usage = got.Model, got.Usage
-	var reply provider.Reply
-	var fault error
-	if failure == nil {
-		reply, fault = replyOf(r.family, r.asked, contentType, body)
-	}
-	if failure == nil && (fault != nil || f.Status != http.StatusOK) { // an error behind the end of an answer is none of it
-		if said, failed := provider.ReadFailure(f.Status, f.Headers, body, s.engine.o.Now()); failed {
-			failure = &said
-		}
-	}
-	facts := []entry.Fact{f}
-	if failure == nil && fault == nil {
-		facts = append(facts, reading.AnswerUnits(n, mainThread, got.Answer)...)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(body) > 0 {
-		b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, body)
-		if err != nil {
-			return nil, fmt.Errorf("session %s cannot be written: %w", s.id, err)
-		}
-		f.Body = &b
-	}
-	if _, err := s.add(ctx, facts...); err != nil {
-		return nil, err
-	}
-	a := &answer{n: n, said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, usage: got.Usage}
-	usable := failure == nil && fault == nil && len(reply.Unit.Parts) > 0
-	if err := s.hear(ctx, func(int) (spoken, bool, error) { return a.said, usable, nil }); err != nil {
-		return nil, err
-	}
-	switch {
-	case failure != nil:
-		return nil, failure
-	case fault != nil:
-		return nil, fmt.Errorf("request %d: %w", n, fault)
-	case reply.Stop == provider.StopRefusal && !usable:
-		return nil, &provider.Failure{Kind: provider.Filtered, Status: f.Status, Code: reply.Reason, Message: "the model refused to answer"}
-	}
-	return a, nil
-}
-
-// replyOf reads an answer, now and whenever the session is taken up: a call whose id cannot be kept as it is makes it none.
-func replyOf(family provider.Protocol, asked provider.Request, contentType string, body []byte) (provider.Reply, error) {
-	r, err := family.Reply(asked, contentType, body)
-	for _, p := range r.Unit.Parts {
-		if err == nil && p.Kind == unit.Call && (len(p.ID) > maxCallID || !utf8.ValidString(p.ID) || len(p.Name) > maxCallID || !utf8.ValidString(p.Name)) {
-			err = &provider.ReplyError{Fault: provider.ReplyStrange, Why: "a call has an id or a name that is too long, or not UTF-8"}
-		}
-	}
-	if err != nil {
-		return provider.Reply{}, err
-	}
-	return r, nil
-}
-
-// maxCallID is how long the id of a call may be, and the name of its tool, in bytes.
-const maxCallID = 1024
-
-// exchange sends the body and reads what comes back, as much as there is, into f.
-func (s *Session) exchange(ctx context.Context, r *request, n int, f *entry.Response) ([]byte, *provider.Failure) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	silence := orElse(r.limits.Silence, DefaultSilence)
-	quiet := time.AfterFunc(silence, func() { stop(fmt.Errorf("the provider has said nothing for %s", silence)) })
-	defer quiet.Stop()
-	fail := func(end entry.End, err error) *provider.Failure {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		f.End, f.Error = end, brief(err.Error())
-		kind := provider.Unreachable
-		switch {
-		case errors.Is(err, errLong):
-			kind = provider.Garbled
-		case context.Cause(ctx) == nil && end == entry.EndNone && !passes(err):
-			kind = provider.Unknown
-		}
-		return &provider.Failure{Kind: kind, Code: absent(err), Message: err.Error()}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
-	if err != nil {
-		return nil, fail(entry.EndNone, err)
-	}
-	for _, h := range r.family.Headers(r.model.Credential) {
-		req.Header.Set(h.Name, h.Value)
-	}
-	began := s.engine.o.Now()
-	resp, err := s.engine.o.Client.Do(req)
-	if err != nil {
-		return nil, fail(entry.EndNone, err)
-	}
-	defer resp.Body.Close()
-	f.Status, f.Headers, f.FirstByteMS = resp.StatusCode, kept(resp.Header), s.engine.o.Now().Sub(began).Milliseconds()
-	body, err := s.hearOut(resp, r, n, func() { quiet.Reset(silence) })
-	if err != nil {
-		return body, fail(entry.EndDropped, err)
-	}
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		return body, &provider.Failure{Kind: provider.Garbled, Status: resp.StatusCode, Message: "it redirects" + target(resp) + ", which is not followed: give that as the base URL"}
-	}
-	return body, nil
-}
-
-// kept are the headers of a response that are kept: they say how to read it, how long to wait, and by what name the provider
-// knows it.
-func kept(h http.Header) map[string]string {
-	m := make(map[string]string)
-	for _, name := range []string{"content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"} {
-		if v := h.Get(name); v != "" && len(v) <= maxKept {
-			m[name] = v
-		}
-	}
-	return m
-}
-
-// maxKept is the longest header that is kept, in bytes.
-const maxKept = 256
-
-// target says where a response leads, without what may be secret in it.
-func target(resp *http.Response) string {
-	to, err := resp.Location()
-	if err != nil {
-		return ""
-	}
-	return " to " + to.Scheme + "://" + to.Host + to.Path
-}
-
-// passes reports whether a request that nobody answered may be answered later: the network or the other side broke off. What is
-// wrong with the request itself, a certificate or the protocol, stays wrong.
-func passes(err error) bool {
-	var errno syscall.Errno
-	var op *net.OpError
-	var name *net.DNSError
-	var late net.Error
-	return errors.As(err, &errno) || errors.As(err, &op) || errors.As(err, &name) || errors.As(err, &late) && late.Timeout() ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || absent(err) != "" || strings.Contains(err.Error(), "http2: ")
-}
-
-// absent is the code of an error that nobody was reached at all; empty for others.
-func absent(err error) string {
-	var asked *url.Error
-	if text := err.Error(); errors.As(err, &asked) && (strings.Contains(text, "connection refused") || strings.Contains(text, "no such host")) {
-		return codeAbsent
-	}
-	return ""
-}
-
-// hearOut reads an answer to its end, and tells of its text as it comes.
-func (s *Session) hearOut(resp *http.Response, r *request, n int, heard func()) (body []byte, err error) {
-	most := orElse(r.limits.Answer, DefaultAnswer)
-	piece := make([]byte, 32<<10)
-	told, next := 0, time.Time{}
-	tell := func() {
-		text := r.family.Response(r.asked, resp.Header.Get("content-type"), body).Answer.Text
-		if len(text) > told {
-			s.say(Event{Kind: EventText, N: n, Text: text[told:]})
-			told = len(text)
-		}
-	}
-	for {
-		k, err := resp.Body.Read(piece)
-		if k > 0 {
-			heard()
-			body = append(body, piece[:k]...)
-		}
-		if len(body) > most {
-			return body[:most], fmt.Errorf("%w than %d bytes", errLong, most)
-		}
-		if now := s.engine.o.Now(); resp.StatusCode == http.StatusOK && !now.Before(next) {
-			tell()
-			next = now.Add(pace)
-		}
-		if err == io.EOF {
-			tell()
-			return body, nil
-		}
-		if err != nil {
-			return body, err
-		}
-	}
-}
-
-// errLong says that an answer is longer than Bounds.Answer.
-var errLong = errors.New("the answer has more")
-
-// pace is how often an answer that is under way is read for its text: reading it takes longer the longer it is.
-const pace = 100 * time.Millisecond

@@ -1,0 +1,84 @@
+package ambit
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"unicode/utf8"
+
+	"ambit/entry"
+	"ambit/internal/reading"
+	"ambit/provider"
+	"ambit/unit"
+)
+
+// attempt sends a request once and records what came back.
+func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, error) {
+	began := s.engine.o.Now()
+	f := &entry.Response{N: n, End: entry.EndComplete}
+	body, failure := s.exchange(ctx, r, n, f)
+	f.DurationMS = s.engine.o.Now().Sub(began).Milliseconds()
+	if ctx.Err() != nil && failure != nil {
+		f.End, f.Error = entry.EndCanceled, context.Cause(ctx).Error()
+	}
+	contentType := f.Headers["content-type"]
+	got := r.family.Response(r.asked, contentType, body)
+	f.Model, f.Usage = got.Model, got.Usage
+	var reply provider.Reply
+	var fault error
+	if failure == nil {
+		reply, fault = replyOf(r.family, r.asked, contentType, body)
+	}
+	if failure == nil && (fault != nil || f.Status != http.StatusOK) { // an error behind the end of an answer is none of it
+		if said, failed := provider.ReadFailure(f.Status, f.Headers, body, s.engine.o.Now()); failed {
+			failure = &said
+		}
+	}
+	facts := []entry.Fact{f}
+	if failure == nil && fault == nil {
+		facts = append(facts, reading.AnswerUnits(n, mainThread, got.Answer)...)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(body) > 0 {
+		b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, body)
+		if err != nil {
+			return nil, fmt.Errorf("session %s cannot be written: %w", s.id, err)
+		}
+		f.Body = &b
+	}
+	if _, err := s.add(ctx, facts...); err != nil {
+		return nil, err
+	}
+	a := &answer{n: n, said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, usage: got.Usage}
+	usable := failure == nil && fault == nil && len(reply.Unit.Parts) > 0
+	if err := s.hear(ctx, func(int) (spoken, bool, error) { return a.said, usable, nil }); err != nil {
+		return nil, err
+	}
+	switch {
+	case failure != nil:
+		return nil, failure
+	case fault != nil:
+		return nil, fmt.Errorf("request %d: %w", n, fault)
+	case reply.Stop == provider.StopRefusal && !usable:
+		return nil, &provider.Failure{Kind: provider.Filtered, Status: f.Status, Code: reply.Reason, Message: "the model refused to answer"}
+	}
+	return a, nil
+}
+
+// replyOf reads an answer, now and whenever the session is taken up: a call whose id cannot be kept as it is makes it none.
+func replyOf(family provider.Protocol, asked provider.Request, contentType string, body []byte) (provider.Reply, error) {
+	r, err := family.Reply(asked, contentType, body)
+	for _, p := range r.Unit.Parts {
+		if err == nil && p.Kind == unit.Call && (len(p.ID) > maxCallID || !utf8.ValidString(p.ID) || len(p.Name) > maxCallID || !utf8.ValidString(p.Name)) {
+			err = &provider.ReplyError{Fault: provider.ReplyStrange, Why: "a call has an id or a name that is too long, or not UTF-8"}
+		}
+	}
+	if err != nil {
+		return provider.Reply{}, err
+	}
+	return r, nil
+}
+
+// maxCallID is how long the id of a call may be, and the name of its tool, in bytes.
+const maxCallID = 1024
