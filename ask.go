@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ambit/entry"
+	"ambit/internal/pressure"
 	"ambit/internal/reading"
 	"ambit/internal/thread"
 	"ambit/provider"
@@ -22,7 +23,8 @@ type request struct {
 	family provider.Protocol
 	url    string // with the path
 	path   string // and query, as the journal has it
-	body   []byte
+	whole  []byte // with all that was said
+	body   []byte // what is sent in its place
 	asked  provider.Request
 	units  []provider.Element // of its messages, those that are new
 	chain  thread.Chain
@@ -30,6 +32,11 @@ type request struct {
 	tools  bool
 	retry  Retry
 	limits Bounds
+
+	plan     *pressure.Plan // nil where nothing is edited
+	edits    bool           // more may be edited than what stands
+	compacts bool           // a checkpoint is about to stand in place of what is old
+	keep     func() error   // makes durable that it is asked, once
 }
 
 // answer is one that came to its end.
@@ -38,6 +45,8 @@ type answer struct {
 	said  spoken
 	stop  provider.Stop
 	usage *entry.Usage
+
+	usable int // tokens that a request may take; 0 where nobody knows
 }
 
 // make makes the next request; nil when the session was switched since the fence, so that what was read is another's.
@@ -61,19 +70,22 @@ func (s *Session) make(ctx context.Context, fence int) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.body, err = r.family.Lower(v, p); err != nil {
+	if r.whole, err = r.family.Lower(v, p); err != nil {
 		return nil, fmt.Errorf("make a request of session %s: %w", s.id, err)
 	}
-	if r.asked = r.family.Request(http.MethodPost, r.path, r.body); r.asked.Type != m.Type {
+	r.body = r.whole
+	if r.asked = r.family.Request(http.MethodPost, r.path, r.whole); r.asked.Type != m.Type {
 		return nil, sayf(ErrRefused, "the base URL leads to %s, which is no path of the wire %s: it ends where %s begins", r.path, m.Type, endpoint)
 	}
-	e, err := r.family.Elements(r.asked, r.body)
+	e, err := r.family.Elements(r.asked, r.whole)
 	if err != nil {
 		return nil, fmt.Errorf("read the request that session %s made: %w", s.id, err)
 	}
 	hashes := reading.Hashes(e.Messages)
 	r.chain, r.count = thread.ChainOf(hashes), len(hashes)
-	r.units = e.Messages[s.sent.shared(r, hashes):]
+	shared := s.sent.shared(r, hashes)
+	r.units = e.Messages[shared:]
+	s.plan(ctx, r, e, hashes, shared)
 	return r, nil
 }
 
@@ -108,11 +120,12 @@ func (p *past) shared(r *request, hashes []thread.Hash) int {
 // mainThread is the one thread of a session of Ambit's own.
 const mainThread = "t1"
 
-// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes.
+// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes, but for
+// one that was too long: it is made shorter.
 func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
-	passing, none := 0, 0
+	passing, none, long := 0, 0, 0
 	for {
-		n, err := s.record(ctx, r, passing+none > 0)
+		n, err := s.record(ctx, r, passing+none+long > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +138,12 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 		var failure *provider.Failure
 		var fault *provider.ReplyError
 		switch {
+		case errors.As(err, &failure) && failure.Kind == provider.TooLong:
+			if err := s.shorten(r, err, failure.Over, long); err != nil {
+				return nil, err
+			}
+			again = true
+			long++
 		case errors.As(err, &failure) && failure.Passes():
 			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(failure)
 			passing++
@@ -136,6 +155,9 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 			return nil, err
 		}
 		s.say(Event{Kind: EventRetry, N: n, Err: err, Wait: wait})
+		if wait == 0 {
+			continue
+		}
 		if err := s.engine.o.Wait(ctx, wait); err != nil {
 			return nil, err
 		}
@@ -164,7 +186,7 @@ const codeAbsent = "nobody answers"
 func (s *Session) record(ctx context.Context, r *request, again bool) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	body, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, r.body)
+	body, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, r.whole)
 	if err != nil {
 		return 0, fmt.Errorf("session %s cannot be written: %w", s.id, err)
 	}
@@ -184,17 +206,32 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 	}
 	if !again {
 		for _, el := range r.units {
-			m := r.family.Message(r.asked, r.body[el.Offset:el.Offset+el.Length], el.At)
+			m := r.family.Message(r.asked, r.whole[el.Offset:el.Offset+el.Length], el.At)
 			if m.Role == "assistant" || m.Role == "model" {
 				continue // the answer has its own
 			}
 			facts = append(facts, reading.MessageUnits(n, mainThread, el, m)...)
 		}
 	}
-	first, err := s.add(ctx, facts...)
+	r.keep = func() error {
+		if facts == nil {
+			return nil
+		}
+		first, err := s.add(ctx, facts...)
+		if err != nil {
+			return err
+		}
+		facts, s.n, s.sent.body, s.sent.wire, s.sent.seqs = nil, n, r.whole, r.model.Type, append(s.sent.seqs, first)
+		return nil
+	}
+	sent, err := s.planned(r, n, again)
 	if err != nil {
 		return 0, err
 	}
-	s.n, s.sent.body, s.sent.wire, s.sent.seqs = n, r.body, r.model.Type, append(s.sent.seqs, first)
-	return n, nil
+	if sent != nil && facts != nil {
+		facts = append(facts, sent)
+	} else if sent != nil {
+		_, err = s.add(ctx, sent)
+	}
+	return n, errors.Join(err, r.keep())
 }

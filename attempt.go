@@ -50,7 +50,10 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	if _, err := s.add(ctx, facts...); err != nil {
 		return nil, err
 	}
-	a := &answer{n: n, said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, usage: got.Usage}
+	if r.plan != nil {
+		r.plan.Counted(got.Usage, failure == nil)
+	}
+	a := &answer{n: n, usable: r.usable(), said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, usage: got.Usage}
 	usable := failure == nil && fault == nil && len(reply.Unit.Parts) > 0
 	if err := s.hear(ctx, func(int) (spoken, bool, error) { return a.said, usable, nil }); err != nil {
 		return nil, err

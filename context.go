@@ -31,7 +31,7 @@ type Gauge struct {
 
 	Window       int    `json:"window_tokens,omitempty"` // 0 where the model is in no table
 	Usable       int    `json:"usable_tokens,omitempty"` // of the window, without what is held back for an answer and a compaction
-	WindowSource string `json:"window_source,omitempty"` // the table that has the window, which is for display and binds nothing
+	WindowSource string `json:"window_source,omitempty"` // the table that has the window, which is for display and binds nothing, or who said it
 
 	State         string   `json:"gauge"`                    // known, or unknown until a response of the generation was counted
 	LastRealTotal int      `json:"last_real_total_tokens"`   // input and output of the newest counted request of the generation; 0 while unknown

@@ -132,6 +132,10 @@ func (s *sight) real() *counted {
 // window holds, the client had asked for the longer one.
 func (s *sight) window() (pricing.Model, string) {
 	m, ok := pricing.Lookup(s.named, s.x.Request.Arrived)
+	if o := s.r.pool.Own; o != nil && o.Works.Window > 0 && o.Works.Model == s.named {
+		m.Window = o.Works.Window
+		return m, windowGiven
+	}
 	if !ok || s.named == "" || m.Window <= 0 {
 		return pricing.Model{}, ""
 	}
@@ -147,6 +151,9 @@ func (s *sight) window() (pricing.Model, string) {
 	}
 	return m, fmt.Sprintf("table %s, %s", m.Source, m.Name)
 }
+
+// windowGiven is the source of a window that no table has.
+const windowGiven = "whoever leads the session"
 
 // next estimates the request after this one, if nothing more is said: what the provider counted last in the generation,
 // and what was said since. Without a count it is all estimated.

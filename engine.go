@@ -16,6 +16,7 @@ import (
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
 	"ambit/source"
@@ -34,6 +35,7 @@ type EngineOptions struct {
 	Now    func() time.Time                                 // nil for the clock
 	Random io.Reader                                        // for the names of sessions; nil for the system's
 	Wait   func(ctx context.Context, d time.Duration) error // until an attempt is repeated; nil for a timer
+	Key    []byte                                           // of the refs that a model is shown, as Recording.Handle has it; nil for plain ones
 }
 
 // NewEngine makes an engine over a store, which the caller closes after the last session.
@@ -92,6 +94,7 @@ type Model struct {
 	BaseURL    string            // the wire's own path is put behind it
 	Credential string            // is sent, and never kept
 	Output     int               // the most tokens of an answer; 0 where the provider decides
+	Window     int               // tokens, where the caller knows better than the table of models; 0 where not
 	Rest       []provider.Member // what else its requests say
 }
 
@@ -102,6 +105,7 @@ type Setup struct {
 	Dir    string // the folder that it works in
 	Limits Bounds
 	Retry  Retry
+	Policy string // what is left out of requests, and how: PolicyRecord, PolicyCut or PolicyFull; empty for the last
 	Off    bool   // context.mode is off: no source is read, and no boundary made
 	Parent string // the session that it works for; empty for none
 
@@ -118,6 +122,9 @@ func (s *Setup) check() error {
 		return sayf(ErrRefused, "%q is no wire that an agent can talk over: messages, responses, chat and generate are", m.Type)
 	case m.Name == "":
 		return sayf(ErrRefused, "no model is named")
+	}
+	if _, known := selection.Named(orElse(s.Policy, PolicyFull)); !known {
+		return sayf(ErrRefused, "there is no policy %q: %s, %s and %s are", s.Policy, PolicyRecord, PolicyCut, PolicyFull)
 	}
 	switch u, err := url.Parse(s.Model.BaseURL); {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
@@ -151,7 +158,11 @@ func (e *Engine) Begin(ctx context.Context, title string, setup Setup) (*Session
 	if err != nil {
 		return nil, fmt.Errorf("begin session %s: %w", id, err)
 	}
-	s := &Session{engine: e, id: id, unlock: unlock, own: &pool.Own{Idle: true}}
+	s := e.session(id)
+	s.unlock, s.own = unlock, &pool.Own{Idle: true}
+	if err := s.stands(ctx, pool.New()); err != nil {
+		return nil, errors.Join(err, unlock())
+	}
 	if err := s.works(ctx, setup, &entry.Session{ID: id, Title: firstLine(strings.TrimSpace(title)), Client: Client}); err != nil {
 		return nil, errors.Join(err, unlock())
 	}
@@ -211,9 +222,14 @@ func (e *Engine) take(ctx context.Context, id string) (*Session, error) {
 	case p.Own == nil:
 		return nil, sayf(ErrRefused, "session %s is led by %s, not by Ambit", id, p.Session.Client)
 	}
-	s := &Session{engine: e, id: id, own: p.Own, n: p.Last()}
-	if err := s.reread(ctx, p); err != nil {
+	s := e.session(id)
+	s.own, s.n = p.Own, p.Last()
+	if err := errors.Join(s.reread(ctx, p), s.stands(ctx, p)); err != nil {
 		return nil, fmt.Errorf("resume session %s: %w", id, err)
 	}
 	return s, nil
+}
+
+func (e *Engine) session(id string) *Session {
+	return &Session{engine: e, id: id, where: make(map[provider.Hash]entry.Seq), purged: make(map[provider.Hash]bool)}
 }

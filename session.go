@@ -10,7 +10,10 @@ import (
 
 	"ambit/entry"
 	"ambit/internal/pool"
+	"ambit/internal/pressure"
+	"ambit/internal/selection"
 	"ambit/journal"
+	"ambit/provider"
 )
 
 // Session is one agent's work. Run has one caller at a time; everything else may be called while it runs.
@@ -30,6 +33,11 @@ type Session struct {
 	said   []spoken // the conversation
 	heard  int      // how many of own's steps it is made of
 	broken error    // why nothing can be appended any more
+
+	thread *pressure.Thread // by what requests are edited, and what they cost
+	pins   []selection.Pin
+	where  map[provider.Hash]entry.Seq // the entries that have messages
+	purged map[provider.Hash]bool      // messages whose entries were purged
 }
 
 // ID is the session's name.
@@ -69,6 +77,9 @@ func (s *Session) add(ctx context.Context, facts ...entry.Fact) (entry.Seq, erro
 	first := last - entry.Seq(len(facts)) + 1
 	for i, f := range facts {
 		s.own.Take(f, first+entry.Seq(i))
+		if u, is := f.(*entry.Unit); is {
+			s.know(u, first+entry.Seq(i))
+		}
 	}
 	return first, nil
 }
@@ -115,7 +126,7 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
 		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
-		BaseURL: setup.Model.BaseURL,
+		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window,
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
 		if _, err := s.add(ctx, append(facts, &next)...); err != nil {
@@ -134,9 +145,14 @@ func (s *Session) stale() string {
 		return "the session begins"
 	case s.setup.Off:
 		return ""
+	case s.own.Compacted != 0:
+		return compacted
 	}
 	return switched(s.own.For, s.own.Works)
 }
+
+// compacted is why a baseline is opened where a checkpoint begins to stand for what was said: it says what was told since.
+const compacted = "the conversation is compacted"
 
 // sameWorks compares two, whose roles may be stored in two places.
 func sameWorks(a, b entry.Works) bool {

@@ -99,9 +99,14 @@ func (s *Session) told(ctx context.Context, values *entry.Body) (snapshot source
 // model was told of cannot be read, the old baseline stays, unless it is for another agent, another role of it, other tools or
 // another folder.
 func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error) {
+	return s.renew(ctx, "")
+}
+
+// renew is begin that opens one for a reason, too; empty for none.
+func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool, err error) {
 	for {
 		s.mu.Lock()
-		needed, fence := s.stale() != "", s.fence
+		needed, fence := why != "" || s.stale() != "", s.fence
 		s.mu.Unlock()
 		if !needed {
 			return fence, false, nil
@@ -110,6 +115,7 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 		if err != nil {
 			return 0, false, err
 		}
+		o.stale = orElse(o.stale, why)
 		var out source.Outcome
 		if o.exists && o.moved == "" && !o.purged {
 			out, err = o.parts.Replace(o.found, o.told)

@@ -35,6 +35,7 @@ type Event struct {
 	Err    error           // of EventRetry why, and of EventIdle, nil where the agent is done
 	Wait   time.Duration   // of EventRetry, before it
 	Usage  *entry.Usage    // of EventAnswer; nil where the provider did not count
+	Usable int             // of EventAnswer, tokens of the model's window that a request may take; 0 where nobody knows
 }
 
 // EventKind is what happens.
@@ -168,7 +169,7 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 		return false, err
 	}
 	var r *request
-	for r == nil {
+	for renewed := false; r == nil; {
 		if !looked {
 			fence, looked, err = s.reconcile(ctx)
 		}
@@ -178,6 +179,10 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 		if err == nil && r == nil { // another agent, model or folder: its own baseline, and its own request
 			fence, looked, err = s.begin(ctx)
 		}
+		if err == nil && r != nil && r.compacts && !renewed { // the prefix breaks, so that what was told since moves to the front
+			renewed, r = true, nil
+			fence, looked, err = s.renew(ctx, compacted)
+		}
 		if err != nil {
 			return false, err
 		}
@@ -186,6 +191,7 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 	if err != nil {
 		return false, err
 	}
+	s.say(Event{Kind: EventAnswer, N: a.n, Text: sayings(a.said.unit), Usage: a.usage, Usable: a.usable})
 	u.turns++
 	if a.usage != nil {
 		u.output += int(a.usage.Output)

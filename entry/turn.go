@@ -35,6 +35,7 @@ type Works struct {
 	Model    string `json:"model"`
 	BaseURL  string `json:"base_url,omitempty"` // where the model is asked
 	Output   int    `json:"output,omitempty"`   // the most tokens of an answer; 0 where the provider decides
+	Window   int    `json:"window,omitempty"`   // the model's, in tokens, as whoever leads the session says; 0 where they do not
 	Dir      string `json:"dir,omitempty"`      // the folder that it works in
 	Plain    bool   `json:"mode_off,omitempty"` // context.mode is off
 }

@@ -15,6 +15,7 @@ type Failure struct {
 	Code    string        // the provider's own word for it; empty where it has none
 	Message string        // the provider's own, for people
 	After   time.Duration // for how long it asks to be left alone; 0 where it does not say
+	Over    Overflow      // of TooLong, what it says of the sizes
 }
 
 // FailureKind is what kind of failure one is, whatever the provider calls it.
@@ -84,8 +85,8 @@ func ReadFailure(status int, headers map[string]string, body []byte, at time.Tim
 	if status == statusOK && !isSet(detail) {
 		return Failure{}, false
 	}
-	if _, long := ReadOverflow(status, body); long {
-		f.Kind = TooLong
+	if over, long := ReadOverflow(status, body); long {
+		f.Kind, f.Over = TooLong, over
 	} else {
 		f.Kind = f.kind(detail)
 	}

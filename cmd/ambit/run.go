@@ -12,6 +12,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/agent"
+	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
 	"ambit/source"
@@ -28,6 +29,8 @@ type runFlags struct {
 	turns, output                                   int
 	limit                                           time.Duration
 	usd                                             float64
+	policy                                          string
+	window                                          int
 
 	given map[string]bool // flags that were
 }
@@ -62,7 +65,7 @@ func newRun(e *env) *cobra.Command {
 			if len(args) == 1 && (strings.TrimSpace(args[0]) == "" || !utf8.ValidString(args[0])) {
 				return misused("the task is a text, in UTF-8")
 			}
-			if f.turns < 1 || f.output < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
+			if f.turns < 1 || f.output < 0 || f.window < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
 				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
 			}
 			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
@@ -77,6 +80,8 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().StringVar(&f.protocol, "protocol", "anthropic", "the wire: anthropic, openai-responses, openai-chat or gemini")
 	c.Flags().StringVar(&f.baseURL, "base-url", "", "where the model is asked; without it at its provider")
 	c.Flags().StringVar(&f.model, "model", "", "the model's name; without it a usual one of the wire")
+	c.Flags().IntVar(&f.window, "window", 0, "the model's window in tokens, where no table has it, as for a server of your own; 0 for the table's")
+	c.Flags().StringVar(&f.policy, "policy", ambit.PolicyFull, "what may be left out of requests: record (nothing), cut (results) or full (and old messages, for a checkpoint)")
 	c.Flags().StringVar(&f.dir, "dir", ".", "the folder that it works in")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
@@ -108,7 +113,7 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	}
 	m, dir = wires[protocol], f.dir
 	if was != nil && was.Provider == m.Provider && was.Type == m.Type {
-		m.Name, m.BaseURL, m.Output = was.Model, was.BaseURL, was.Output
+		m.Name, m.BaseURL, m.Output, m.Window = was.Model, was.BaseURL, was.Output, was.Window
 	}
 	if was != nil && !f.given["dir"] {
 		dir = was.Dir
@@ -116,6 +121,9 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	m.Credential = e.getenv(strings.ToUpper(m.Provider) + "_API_KEY")
 	if f.model != "" {
 		m.Name = f.model
+	}
+	if f.window > 0 || was != nil && m.Name != was.Model {
+		m.Window = f.window
 	}
 	if f.baseURL != "" {
 		m.BaseURL = f.baseURL
@@ -128,6 +136,9 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	if _, known := wires[f.protocol]; !known {
 		return misused("there is no protocol %q: anthropic, openai-responses, openai-chat and gemini are", f.protocol)
+	}
+	if _, known := selection.Named(f.policy); !known {
+		return misused("there is no policy %q: record, cut and full are", f.policy)
 	}
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")
@@ -199,6 +210,7 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	return ambit.Setup{
 		Retry: retry,
 		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir,
+		Policy: f.policy,
 		Limits: ambit.Bounds{Turns: f.turns, Output: f.output, Time: f.limit, USD: f.usd},
 		Watch:  e.runWatch(f),
 		Each:   host.Each(sourceTime),
@@ -217,12 +229,15 @@ const sourceTime = 5 * time.Second
 
 // runSession begins a session, or goes on with one.
 func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task, home string) (*ambit.Session, error) {
-	engine := ambit.NewEngine(d, ambit.EngineOptions{Now: e.now})
+	key, err := secret(home)
+	if err != nil {
+		return nil, err
+	}
+	engine := ambit.NewEngine(d, ambit.EngineOptions{Now: e.now, Key: key})
 	var name string
 	var told source.Snapshot
 	var was *entry.Works
 	if f.resume != "" {
-		var err error
 		if name, err = e.session(ctx, d, f.resume); err != nil {
 			return nil, err
 		}
@@ -269,10 +284,29 @@ func (e *env) runWatch(f *runFlags) func(ambit.Event) {
 			if v.Failed {
 				e.say("#%d %s failed: %s", v.N, v.Tool, beginning(v.Text))
 			}
+		case ambit.EventAnswer:
+			if text := gauge(v.Usage, v.Usable); text != "" {
+				e.say("#%d %s", v.N, text)
+			}
 		case ambit.EventRetry:
 			e.say("#%d came to nothing, again in %s: %v", v.N, v.Wait.Round(time.Millisecond), v.Err)
 		}
 	}
+}
+
+// gauge says how full a request and its answer made the model's window, and how much of it the provider had cached; empty where
+// the provider did not count.
+func gauge(u *entry.Usage, usable int) string {
+	if u == nil || u.Input == 0 {
+		return ""
+	}
+	text, all := "", u.Input+u.Output
+	if usable > 0 {
+		text = fmt.Sprintf("holds %s of %s tokens, %d %%", count(all), count(usable), all*100/int64(usable))
+	} else {
+		text = fmt.Sprintf("holds %s tokens", count(all))
+	}
+	return fmt.Sprintf("%s; %d %% of what was sent was cached", text, u.CacheRead*100/u.Input)
 }
 
 // printableLines is printable, but keeps lines and tabs.

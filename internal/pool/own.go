@@ -17,6 +17,8 @@ type Own struct {
 	For      entry.Works `json:"for"`      // what the session worked with when that was opened
 	Told     *Told       `json:"told"`     // the newest with values, which are what the model knows
 
+	Compacted entry.Seq `json:"compacted,omitempty"` // the newest decision on a checkpoint, while what stands in front is older; else 0
+
 	Missing  []entry.Missing `json:"missing"`  // sources that could not be read, the last time
 	Open     []Call          `json:"open"`     // calls that were begun and have no result
 	Activity int             `json:"activity"` // number of the newest
@@ -109,7 +111,7 @@ func (o *Own) Take(f entry.Fact, seq entry.Seq) {
 			o.Told = &Told{*fact, seq}
 		}
 		if fact.Baseline {
-			o.Baseline, o.For = o.Told, o.Works
+			o.Baseline, o.For, o.Compacted = o.Told, o.Works, 0
 		} else if fact.Text != nil {
 			o.Steps = append(o.Steps, Step{Seq: seq, Told: fact})
 		}
@@ -122,6 +124,10 @@ func (o *Own) Take(f entry.Fact, seq entry.Seq) {
 		if fact.Status == 200 && fact.End == entry.EndComplete && fact.Body != nil {
 			o.Turns++
 			o.Steps = append(o.Steps, Step{Seq: seq, Answer: fact.N})
+		}
+	case *entry.Decision:
+		if n := len(o.Steps); fact.Stage == entry.StageCompact && o.Baseline != nil && n > 0 && o.Steps[n-1].Seq > o.Baseline.Seq {
+			o.Compacted = seq
 		}
 	case *entry.Idle:
 		o.Idle = true

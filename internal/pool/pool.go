@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 8
+const Version = 9
 
 // Pool is the state of one session.
 type Pool struct {
@@ -208,6 +208,9 @@ func (p *Pool) decided(f journal.Frame) {
 	switch fact := f.Fact.(type) {
 	case *entry.Decision:
 		p.Decisions = append(p.Decisions, Decision{*fact, f.Seq})
+		if p.Own != nil {
+			p.Own.Take(fact, f.Seq)
+		}
 		p.Edits = slices.DeleteFunc(p.Edits, func(e Edit) bool { return e.Thread == fact.Thread && slices.Contains(fact.Lifts, e.Seq) })
 	case *entry.Edit:
 		p.Edits = append(p.Edits, Edit{*fact, f.Seq})

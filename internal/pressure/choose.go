@@ -81,6 +81,12 @@ func (p *Plan) input() selection.Input {
 	t, c := p.t, &p.c
 	m := t.model(c)
 	p.change()
+	if bytes := p.besideBytes(); t.beside != bytes { // other tools, or another text in front
+		if t.head > 0 {
+			t.head = max(1, t.head+(bytes-t.beside)*p.beside()/max(1, bytes))
+		}
+		t.beside = bytes
+	}
 	if t.head == 0 {
 		if before := p.upTo[c.Before()]; t.input > 0 && before > 0 && int(t.input) > before {
 			t.head = int(t.input) - before

@@ -44,8 +44,8 @@ func NewPlan(t *Thread, c Case) *Plan {
 // Body is what is sent; nil when it is the request as it came.
 func (p *Plan) Body() []byte { return p.body }
 
-// Attempt numbers what is sent, from 1.
-func (p *Plan) Attempt() int { return p.attempt }
+// Again says that the request is asked once more, and recorded as another one.
+func (p *Plan) Again(n int) { p.c.N, p.attempt, p.status, p.refused = n, 1, 0, nil }
 
 // Sent is the entry that says what went to the provider. Its body is put.
 func (p *Plan) Sent() (*entry.Sent, error) {
@@ -199,12 +199,21 @@ func (p *Plan) change() {
 }
 
 // beside estimates what the request holds beside its messages.
-func (p *Plan) beside() int {
-	n := 0
+func (p *Plan) beside() (tokens int) {
+	p.besides(func(el *provider.Element) { tokens += p.count.Text(string(p.c.Body[el.Offset : el.Offset+el.Length])) })
+	return tokens
+}
+
+// besideBytes is how long that is.
+func (p *Plan) besideBytes() (bytes int) {
+	p.besides(func(el *provider.Element) { bytes += el.Length })
+	return bytes
+}
+
+func (p *Plan) besides(each func(el *provider.Element)) {
 	for _, list := range [][]provider.Element{p.c.Elements.Tools, p.c.Elements.System} {
-		for _, el := range list {
-			n += p.count.Text(string(p.c.Body[el.Offset : el.Offset+el.Length]))
+		for i := range list {
+			each(&list[i])
 		}
 	}
-	return n
 }

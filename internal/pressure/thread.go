@@ -36,6 +36,7 @@ type Thread struct {
 	limit   int       // tokens that the provider named as its limit when it refused a request; 0 while it did not
 	ends    []end     // where requests ended whose prefixes the cache may hold as they would be sent now
 	head    int       // tokens of a request beside its messages; 0 while unknown
+	beside  int       // how long that was in its body, in bytes, when it was known
 	sent    int       // estimate of the newest request as it was sent
 	shown   int       // estimate of the messages of the newest request as it was sent
 	whole   int       // of that request as the client made it, with the head
@@ -100,6 +101,9 @@ func Stands(p *pool.Pool, name, about string, read func(b entry.Body) ([]byte, e
 	t.remember(p)
 	return t, nil
 }
+
+// Len is how many changes stand.
+func (t *Thread) Len() int { return t.edits.Len() }
 
 // own are those of these edits that are the thread's: what another one is about stands for it, and is not its to take back.
 func (t *Thread) own(edits []entry.Seq) []entry.Seq {

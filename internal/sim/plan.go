@@ -89,7 +89,7 @@ func (w *world) made() ambit.Setup {
 	m := models()[p.model]
 	m.Credential, m.Output = "secret", 2000+1000*p.output
 	s := ambit.Setup{
-		Agent: ambit.Agent{Name: agentName(p.agent), Role: role(p)}, Model: m, Dir: dirName(p.dir),
+		Agent: ambit.Agent{Name: agentName(p.agent), Role: role(p)}, Model: m, Dir: dirName(p.dir), Policy: ambit.PolicyRecord,
 		Limits: ambit.Bounds{Silence: silence, Answer: longest}, Compose: w.composed(p), Watch: w.watch,
 		Retry: ambit.Retry{Off: w.chance(50), Max: w.dice.IntN(5)},
 	}

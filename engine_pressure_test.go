@@ -1,0 +1,339 @@
+package ambit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ambit"
+	"ambit/entry"
+	"ambit/provider"
+	"ambit/provider/scripted"
+	"ambit/source"
+	"ambit/view"
+)
+
+// reader is a model that reads one file after the other, and never comes to an end. It refuses what takes more tokens than
+// its window, as the real provider words it.
+func reader(window int64, late bool) *scripted.Provider {
+	var turns []scripted.Turn
+	for i := range 400 {
+		turns = append(turns, scripted.Turn{
+			Thought: fmt.Sprintf("Number %d is next.", i), Text: fmt.Sprintf("I read number %d.", i), Calls: []scripted.Call{scriptedCall("read", fmt.Sprintf("%d.go", i))},
+		})
+	}
+	return scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}}, scripted.Options{Strict: true, Window: window, Late: late})
+}
+
+// newReader is a desk whose tool reads long files, and whose model has a window of so many tokens that the loop is told of.
+func newReader(t *testing.T, wire string, window int, model *scripted.Provider) *desk {
+	d := newDesk(t, wire, model)
+	read := 0
+	d.setup.Agent.Tools = []ambit.Tool{{
+		Tool: view.Tool{Name: "read", Description: "Reads a file.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
+		Run: func(_ context.Context, args json.RawMessage) (string, error) {
+			read++
+			return fmt.Sprintf("reading %d of %s\n", read, args) + strings.Repeat(fmt.Sprintf("func number%d() error { return nil }\n", read), 100), nil
+		},
+	}}
+	d.setup.Model.Window = window
+	return d
+}
+
+const constraint = "You must never touch the folder vendor."
+
+// pressed are the decisions of a session that left something out, by stage, and how often a request was sent otherwise than
+// with all that was said.
+func (d *desk) pressed(id string) (stages map[entry.Stage]int, reactive, edited int) {
+	stages = make(map[entry.Stage]int)
+	for _, f := range d.facts(id) {
+		switch f := f.(type) {
+		case *entry.Decision:
+			stages[f.Stage]++
+			if f.Reactive {
+				reactive++
+			}
+		case *entry.Sent:
+			if f.Body != nil {
+				edited++
+			}
+		}
+	}
+	return stages, reactive, edited
+}
+
+// sent is what the journal says that the model got, request by request.
+func (d *desk) sent(id string) (bodies []string) {
+	d.t.Helper()
+	at := make(map[int]*entry.Body)
+	var order []int
+	for _, f := range d.facts(id) {
+		switch f := f.(type) {
+		case *entry.Request:
+			at[f.N] = f.Body
+			order = append(order, f.N)
+		case *entry.Sent:
+			if f.Body != nil {
+				at[f.N] = f.Body
+			}
+		}
+	}
+	for _, n := range order {
+		body, err := d.store.Body(d.t.Context(), id, *at[n])
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		bodies = append(bodies, string(body))
+	}
+	return bodies
+}
+
+// A conversation that is several times as long as the model's window goes on over every wire, before a provider that refuses
+// whatever the real one would: old results give way, then old messages to a checkpoint. What the user demanded stays in
+// every request; the journal has each of them as it went; and another process that takes the session up sends no more than
+// the first would have.
+//
+// covers: X-01 part
+// covers: X-02 part
+// covers: X-03 part
+// covers: S-11 part
+func TestLoopUnderPressure(t *testing.T) {
+	for wire := range wireNames {
+		t.Run(wire, func(t *testing.T) {
+			model := reader(24_000, false)
+			d := newReader(t, wire, 24_000, model)
+			d.setup.Limits.Turns = 60
+			s := d.begin("Read all files. " + constraint)
+			var limit *ambit.LimitError
+			if out, err := s.Run(t.Context()); !errors.As(err, &limit) || out.Turns != 60 {
+				t.Fatalf("%+v: %v, refused %v", out, err, model.Refusals())
+			}
+			stages, _, edited := d.pressed(s.ID())
+			if stages[entry.StagePrune] == 0 || stages[entry.StageCompact] == 0 || edited == 0 {
+				t.Errorf("stages %v, %d edited", stages, edited)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			before := d.sent(s.ID())
+			d.setup.Limits.Turns = 3
+			again, err := d.anew().Resume(t.Context(), s.ID(), d.setup)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := again.Run(t.Context()); !errors.As(err, &limit) {
+				t.Fatal(err)
+			}
+			sent := d.sent(s.ID())
+			if len(sent) != len(d.asked) || len(sent) != len(before)+3 {
+				t.Fatalf("%d requests are recorded, %d before, and %d were sent", len(sent), len(before), len(d.asked))
+			}
+			if most := longest(before); len(sent[len(before)]) > most {
+				t.Errorf("taken up again it sends %d bytes, and at most %d before", len(sent[len(before)]), most)
+			}
+			for i, body := range sent {
+				if body != string(d.asked[i].body) {
+					t.Errorf("request %d is not recorded as it went", i+1)
+				}
+				if !strings.Contains(body, constraint) {
+					t.Errorf("request %d does not hold what the user demanded", i+1)
+				}
+			}
+			if got := model.Refusals(); len(got) > 0 {
+				t.Errorf("refused: %v", got)
+			}
+			if r, err := d.store.Check(t.Context(), s.ID()); err != nil || len(r.Damage)+len(r.Mismatches) > 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func longest(bodies []string) (most int) {
+	for _, b := range bodies {
+		most = max(most, len(b))
+	}
+	return most
+}
+
+// Nobody knows the model's window, and it refuses what is too long, with a status or in the stream: the request is made
+// shorter and sent once more, and the activity goes on.
+//
+// covers: X-06 part
+// covers: X-07 part
+func TestTooLong(t *testing.T) {
+	for wire := range wireNames {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprint(wire, " ", late), func(t *testing.T) {
+				model := reader(24_000, late)
+				d := newReader(t, wire, 0, model)
+				d.setup.Limits.Turns = 40
+				s := d.begin("Read all files. " + constraint)
+				var limit *ambit.LimitError
+				if out, err := s.Run(t.Context()); !errors.As(err, &limit) || out.Turns != 40 {
+					t.Fatalf("%+v: %v, refused %v", out, err, model.Refusals())
+				}
+				if _, reactive, _ := d.pressed(s.ID()); reactive == 0 {
+					t.Error("nothing was decided when a request was refused as too long")
+				}
+				for _, r := range model.Refusals() {
+					if !r.Overflow {
+						t.Errorf("refused: %v", r)
+					}
+				}
+				if len(d.waits) > 0 {
+					t.Errorf("it waited %v before it sent a shorter one", d.waits)
+				}
+				for i, body := range d.sent(s.ID()) {
+					if body != string(d.asked[i].body) {
+						t.Errorf("request %d is not recorded as it went", i+1)
+					}
+				}
+			})
+		}
+	}
+}
+
+// With context.mode off, or where the policy edits nothing, what is too long ends the activity with what can be done; then
+// with the mode on the same session goes on.
+//
+// covers: R-08 part
+func TestTooLongWithModeOff(t *testing.T) {
+	for _, what := range []string{"mode", "policy"} {
+		t.Run(what, func(t *testing.T) {
+			model := reader(24_000, false)
+			d := newReader(t, provider.TypeMessages, 24_000, model)
+			d.setup.Limits.Turns = 100
+			d.setup.Off = what == "mode"
+			if what == "policy" {
+				d.setup.Policy = ambit.PolicyRecord
+			}
+			s := d.begin("Read all files.")
+			_, err := s.Run(t.Context())
+			var failure *provider.Failure
+			if !errors.As(err, &failure) || failure.Kind != provider.TooLong || !strings.Contains(err.Error(), map[string]string{"mode": "turn it on", "policy": "take full"}[what]) {
+				t.Fatal(err)
+			}
+			if stages, _, edited := d.pressed(s.ID()); len(stages) > 0 || edited > 0 {
+				t.Errorf("stages %v, %d edited", stages, edited)
+			}
+			d.setup.Off, d.setup.Policy, d.setup.Limits.Turns = false, "", 3
+			if err := s.Switch(t.Context(), d.setup); err != nil {
+				t.Fatal(err)
+			}
+			var limit *ambit.LimitError
+			if out, err := s.Run(t.Context()); !errors.As(err, &limit) || out.Turns != 3 {
+				t.Fatalf("%+v, %v", out, err)
+			}
+		})
+	}
+}
+
+// At a checkpoint a new baseline is opened: it says what was told since the one before, and the messages that told it leave the
+// requests. When results only give way, they stay. A fact that cannot be read keeps the old baseline in force until it can.
+//
+// covers: S-11 part
+// covers: S-18
+func TestCheckpointOpensABaseline(t *testing.T) {
+	model := reader(24_000, false)
+	b := &board{key: "test/board", value: "the first fact"}
+	d := newReader(t, provider.TypeMessages, 24_000, model)
+	d.setup.Compose = func() (source.Composition, error) { return source.Compose(b.source()) }
+	d.setup.Limits.Turns = 2
+	s := d.begin("Read all files.")
+	var limit *ambit.LimitError
+	if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+		t.Fatal(err)
+	}
+	b.value = "the second fact"
+	seen := make(map[string]bool)
+	for range 40 {
+		d.setup.Limits.Turns = 1
+		if err := s.Switch(t.Context(), d.setup); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+			t.Fatal(err)
+		}
+		system, messages := d.shown(len(d.asked) - 1)
+		stages, _, _ := d.pressed(s.ID())
+		told := slices.ContainsFunc(messages, func(m string) bool { return strings.Contains(m, "the second fact") })
+		switch {
+		case stages[entry.StageCompact] > 0:
+			seen["compacted"] = true
+			if told || !strings.Contains(system, "the second fact") || strings.Contains(system, "the first fact") {
+				t.Fatalf("behind a checkpoint stands in front %q, told %v", system, told)
+			}
+		case !told || !strings.Contains(system, "the first fact"):
+			t.Fatalf("before a checkpoint stands in front %q, told %v", system, told)
+		case stages[entry.StagePrune] > 0:
+			seen["pruned"] = true
+		}
+	}
+	if !seen["pruned"] || !seen["compacted"] {
+		t.Errorf("seen %v", seen)
+	}
+	if n := baselines(d.facts(s.ID())); n < 2 {
+		t.Errorf("%d baselines", n)
+	}
+}
+
+// A checkpoint is made while a fact cannot be read: the baseline stays, that is noted, and the new one is opened as soon as the
+// fact can be read again.
+//
+// covers: S-11 part
+func TestCheckpointWithoutABaseline(t *testing.T) {
+	b := &board{key: "test/board", value: "the first fact"}
+	d := newReader(t, provider.TypeMessages, 24_000, reader(24_000, false))
+	d.setup.Compose = func() (source.Composition, error) { return source.Compose(b.source()) }
+	d.setup.Limits.Turns = 1
+	s := d.begin("Read all files.")
+	turn := func() {
+		t.Helper()
+		var limit *ambit.LimitError
+		if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+			t.Fatal(err)
+		}
+	}
+	turn()
+	b.blocked = true
+	for range 40 {
+		turn()
+	}
+	if stages, _, _ := d.pressed(s.ID()); stages[entry.StageCompact] == 0 {
+		t.Fatalf("stages %v", stages)
+	}
+	if n := baselines(d.facts(s.ID())); n != 1 {
+		t.Fatalf("%d baselines while the fact cannot be read", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.blocked, b.value = false, "the second fact"
+	var err error
+	if s, err = d.anew().Resume(t.Context(), s.ID(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	turn()
+	if system, messages := d.shown(len(d.asked) - 1); !strings.Contains(system, "is the second fact") || strings.Contains(strings.Join(messages, "\n"), "second fact") {
+		t.Errorf("in front stands %q", system)
+	}
+	turn()
+	if n := baselines(d.facts(s.ID())); n != 2 {
+		t.Errorf("%d baselines", n)
+	}
+}
+
+// baselines is how many were opened.
+func baselines(facts []entry.Fact) (n int) {
+	for _, f := range facts {
+		if f, is := f.(*entry.Told); is && f.Baseline {
+			n++
+		}
+	}
+	return n
+}
