@@ -328,6 +328,70 @@ func TestCheckpointWithoutABaseline(t *testing.T) {
 	}
 }
 
+// A person asks for a checkpoint, and pins a text, between two runs: the next request shows both, and the live facts anew in front.
+//
+// covers: X-03 part
+func TestCheckpointBetweenRuns(t *testing.T) {
+	b := &board{key: "test/board", value: "the first fact"}
+	d := newReader(t, provider.TypeMessages, 0, reader(0, false))
+	d.setup.Model.Name = "claude-opus-5-5"
+	d.setup.Compose = func() (source.Composition, error) { return source.Compose(b.source()) }
+	d.setup.Limits.Turns = 40
+	s := d.begin("Read all files.")
+	turn := func() {
+		t.Helper()
+		var limit *ambit.LimitError
+		if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn()
+	whole := len(d.asked[len(d.asked)-1].body)
+	unlock, err := d.store.Lock(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pin = "The release is on Friday."
+	if _, err := rec.Pin(t.Context(), nil, ambit.Pinning{Text: pin, By: ambit.ByUser}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := rec.Compact(t.Context(), nil)
+	if err != nil || c.Checkpoint == "" || c.Changes == 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	b.value = "the second fact"
+	d.setup.Limits.Turns = 2
+	if s, err = d.anew().Resume(t.Context(), s.ID(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	before := len(d.asked)
+	turn()
+	system, messages := d.shown(before)
+	if all := strings.Join(messages, "\n"); !strings.Contains(all, pin) || !strings.Contains(all, "next_steps:") || !strings.Contains(system, "is the second fact") {
+		t.Errorf("in front %q, then %q", system, messages)
+	}
+	if is := len(d.asked[before].body); is > whole/2 {
+		t.Errorf("%d bytes are sent, and %d before the checkpoint", is, whole)
+	}
+	if first, second := d.asked[before], d.asked[before+1]; len(d.asked) != before+2 {
+		t.Errorf("%d requests", len(d.asked)-before)
+	} else if one, _ := first.elements(t, provider.TypeMessages); true {
+		if two, _ := second.elements(t, provider.TypeMessages); !prefixed(one, two) {
+			t.Error("behind the checkpoint a request does not begin as the one before")
+		}
+	}
+}
+
 // baselines is how many were opened.
 func baselines(facts []entry.Fact) (n int) {
 	for _, f := range facts {

@@ -121,6 +121,9 @@ func (t *talk) bestPrune(list []*result, e economy) *plan {
 func (t *talk) bestCompact(list []*result, e economy) *plan {
 	pol := &t.in.Policy
 	all := t.compact(list, pol.Least, pol.Tail, 0)
+	if t.in.Asked && (all == nil || all.removed(t) <= 0) { // all is worth its place, and the person wants it shorter all the same
+		all = t.compact(list, math.Inf(1), pol.Tail, 0)
+	}
 	if all == nil || t.in.Cold || t.in.Asked || t.in.price(all.read, all.written()) <= e.allowance || len(t.checkpoints()) > 0 {
 		return all
 	}
