@@ -30,6 +30,7 @@ type world struct {
 	lasting bool // it then fails for good
 	blown   bool // it has failed
 	peeking bool // the simulator reads, which never fails
+	written bool // something was written since the journal was read the last time
 
 	store  *journal.Dir
 	engine *ambit.Engine
@@ -153,6 +154,7 @@ func (w *world) now() time.Time { return time.Now().Add(shift) }
 
 // inject is asked before each operation of the disk.
 func (w *world) inject(op vfs.Op, name string) error {
+	w.written = w.written || !w.peeking
 	switch {
 	case w.peeking || w.fuse < 0:
 		return nil
