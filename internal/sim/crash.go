@@ -6,18 +6,13 @@ import (
 
 	"ambit/entry"
 	"ambit/internal/pool"
-	"ambit/internal/vfs"
 	"ambit/journal"
 )
 
 // lose cuts the power, and gives a disk as that leaves it.
 func (w *world) lose() {
-	loss := []vfs.Loss{vfs.Dropped, vfs.Kept, vfs.Torn, vfs.Torn}[w.dice.IntN(4)]
-	w.note("crash, what was pending is %s", loss)
-	w.r.Crashes[loss.String()]++
-	w.mem = w.mem.Crash(loss, w.dice)
-	w.disk = &vfs.Fault{FS: w.mem, Inject: w.inject}
-	w.fuse, w.blown, w.s = -1, false, nil
+	w.cut()
+	w.s = nil
 }
 
 // die is what comes of a disk that failed: the power goes, or, where it failed once, the session is taken up again in the

@@ -44,18 +44,15 @@ const (
 // Breach is a law that was broken.
 type Breach struct {
 	Seed  uint64
+	Again string // the flags that play it again
 	Law   Law
 	Why   string
-	Known bool     // what is known to break a law was played, too
 	Trace []string // the last steps before it
 }
 
 // Error says what was broken, and how to see it again.
 func (b *Breach) Error() string {
-	again := fmt.Sprintf("go test ./internal/sim -count=1 -run TestSim -sim.seed=%d", b.Seed)
-	if b.Known {
-		again += " -sim.known"
-	}
+	again := "go test ./internal/sim -count=1 -run '^TestSim$' -v " + b.Again
 	return fmt.Sprintf("seed %d breaks the law %q: %s\nthe last steps:\n  %s\nplay it again: %s", b.Seed, b.Law, b.Why, strings.Join(b.Trace, "\n  "), again)
 }
 

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"ambit"
 	"ambit/entry"
@@ -23,13 +22,9 @@ type attempt struct {
 	again   bool
 	arrived bool // the provider has got it
 
-	turn  int // of the script, that answers it
-	fault Fault
-	fate  fate
-	kind  provider.FailureKind // of a failure, where it is known
-	after time.Duration        // for which the provider wants to be left alone
-	whole bool                 // the answer is sent to its end
-	sent  []byte               // what has been read of it
+	turn int // of the script, that answers it
+	coming
+	sent  []byte // what has been read of it
 	calls []*call
 	none  int // how many attempts of the turn, this one included, were no answer
 }
