@@ -50,9 +50,6 @@ func faults() []Fault {
 	}
 }
 
-// Faults are all that can go wrong, for who counts them.
-func Faults() []Fault { return faults() }
-
 // fate is what must become of an attempt.
 type fate uint8
 
