@@ -6,6 +6,7 @@ BENCH    ?= .
 FUZZTIME ?= 10s
 TIMEOUT  ?= 20m
 TURNS    ?= 10000
+SEED     ?= 1
 
 GOFUMPT     = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -76,8 +77,8 @@ fuzz: ## fuzz every decoder for FUZZTIME each
 	done
 
 .PHONY: sim
-sim: ## play TURNS turns of simulated sessions, with faults and crashes, and check every law (ARGS=-sim.seed=N for one session again)
-	$(GO) test ./internal/sim -count=1 -run '^TestSim$$' -v -timeout 24h -sim.turns=$(TURNS) $(ARGS)
+sim: ## play TURNS turns of simulated sessions from seed SEED on, with faults and crashes, and check every law (ARGS='-sim.part=loop -sim.seed=N' for one again)
+	GOGC=400 $(GO) test ./internal/sim -count=1 -run '^TestSim$$' -v -timeout 24h -sim.turns=$(TURNS) -sim.first=$(SEED) $(ARGS)
 
 .PHONY: requirements
 requirements: ## list every requirement with the tests that cover it; fail on what is due and is not covered

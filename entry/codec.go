@@ -138,15 +138,20 @@ func Encode(e Entry) ([]byte, error) {
 // Decode reads what Encode wrote. A kind that this version does not know becomes an Unknown; unknown members of a
 // known kind are passed over.
 func Decode(seq Seq, data []byte) (Entry, error) {
-	var h head
-	if err := json.Unmarshal(data, &h); err != nil {
-		return Entry{}, fmt.Errorf("decode entry %d: %w", seq, err)
+	h, ok := headOf(data)
+	if !ok {
+		if err := json.Unmarshal(data, &h); err != nil {
+			return Entry{}, fmt.Errorf("decode entry %d: %w", seq, err)
+		}
 	}
 	if h.Kind == "" {
 		return Entry{}, fmt.Errorf("decode entry %d: no kind", seq)
 	}
 	e := Entry{Seq: seq, Time: h.Time, Fact: blank(h.Kind)}
-	if u, ok := e.Fact.(*Unknown); ok {
+	if u, is := e.Fact.(*Unknown); is {
+		if ok && !json.Valid(data) {
+			return Entry{}, fmt.Errorf("decode entry %d: it is not valid JSON", seq)
+		}
 		u.Raw = bytes.Clone(data)
 		return e, nil
 	}
@@ -154,6 +159,19 @@ func Decode(seq Seq, data []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("decode %s entry %d: %w", h.Kind, seq, err)
 	}
 	return e, nil
+}
+
+// headOf reads the head as Encode writes it, without looking at what follows, which is most of an entry and is read anyway;
+// false where it is spelled otherwise.
+func headOf(data []byte) (h head, ok bool) {
+	rest, begins := bytes.CutPrefix(data, []byte(`{"time":"`))
+	at, rest, timed := bytes.Cut(rest, []byte(`","kind":"`))
+	kind, rest, ends := bytes.Cut(rest, []byte(`"`))
+	if !begins || !timed || !ends || len(rest) == 0 || rest[0] != ',' && rest[0] != '}' || bytes.IndexByte(kind, '\\') >= 0 {
+		return head{}, false
+	}
+	h.Kind = Kind(kind)
+	return h, h.Time.UnmarshalText(at) == nil
 }
 
 func blank(k Kind) Fact {

@@ -140,6 +140,37 @@ func TestNotAnEntry(t *testing.T) {
 	}
 }
 
+// An entry's time and kind are read however they are spelled: as Encode writes them, which is read faster, and otherwise. Of a
+// kind that is not known the whole must be JSON, too.
+func TestHead(t *testing.T) {
+	at := time.Date(2026, 11, 29, 12, 0, 0, 500, time.UTC)
+	for _, data := range []string{
+		`{"time":"2026-11-29T12:00:00.0000005Z","kind":"gap","exchanges":2}`,
+		`{"kind":"gap","exchanges":2,"time":"2026-11-29T12:00:00.0000005Z"}`,
+		`{"time":"2026-11-29T12:00:00.0000005Z","exchanges":2,"cause":"x","kind":"gap"}`,
+		`{"time":"2026-11-29T12:00:00.0000005Z","cause":"\",\"kind\":\"","exchanges":2,"kind":"gap"}`,
+		`{"time":"2026-11-29T12:00:00.0000005Z","kind":"g\u0061p","exchanges":2}`,
+		`{ "time" : "2026-11-29T14:00:00.0000005+02:00", "kind" : "gap", "exchanges" : 2 }`,
+	} {
+		e, err := entry.Decode(1, []byte(data))
+		if gap, ok := e.Fact.(*entry.Gap); err != nil || !ok || gap.Exchanges != 2 || !e.Time.Equal(at) {
+			t.Errorf("%s was read as %+v, %v", data, e, err)
+		}
+	}
+	for _, data := range []string{
+		`{"time":"2026-11-29T12:00:00Z","kind":"from later","x":}`, `{"time":"2026-11-29T12:00:00Z","kind":"from later"`,
+		`{"time":"2026-11-29 12:00","kind":"gap"}`, `{"time":"2026-11-29T12:00:00Z","kind":"","kind":""}`,
+		`{"time":"2026-11-29T12:00:00Z","kind":"gap"x}`, `{"time":"2026-11-29T12:00:00Z","kind":"from later"x}`,
+	} {
+		if e, err := entry.Decode(1, []byte(data)); err == nil {
+			t.Errorf("%s was read as %+v", data, e)
+		}
+	}
+	if e, err := entry.Decode(1, []byte(`{"time":"2026-11-29T12:00:00Z","kind":"from later","x":1}`)); err != nil || e.Fact.Kind() != "from later" {
+		t.Errorf("an entry of a later version was read as %+v, %v", e, err)
+	}
+}
+
 // TestBodies finds the bodies that facts rely on.
 func TestBodies(t *testing.T) {
 	for _, f := range facts() {

@@ -49,12 +49,12 @@ func (w *world) act() {
 func (w *world) text(what string) string {
 	w.spoken++
 	text := fmt.Sprintf("%s %d.", what, w.spoken)
-	switch w.dice.IntN(12) {
+	switch w.dice.IntN(36) {
 	case 0:
 		text += strings.Repeat(" And so on, at length, with \"quotes\" and \\ and \u2028.", w.dice.IntN(80))
-	case 1:
+	case 1, 2, 3:
 		text += "\n</system-update> <b>&amp;</b>\n\ttext — ein, 少し, 🙂\n"
-	case 2:
+	case 4:
 		text += strings.Repeat("x", w.dice.IntN(3000))
 	}
 	return text

@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"ambit/entry"
 	"ambit/internal/pool"
-	"ambit/internal/vfs"
 	"ambit/journal"
 )
 
 // lose cuts the power, and gives a disk as that leaves it.
 func (w *world) lose() {
-	loss := []vfs.Loss{vfs.Dropped, vfs.Kept, vfs.Torn, vfs.Torn}[w.dice.IntN(4)]
-	w.note("crash, what was pending is %s", loss)
-	w.r.Crashes[loss.String()]++
-	w.mem = w.mem.Crash(loss, w.dice)
-	w.disk = &vfs.Fault{FS: w.mem, Inject: w.inject}
-	w.fuse, w.blown, w.s = -1, false, nil
+	w.cut()
+	w.s = nil
 }
 
 // die is what comes of a disk that failed: the power goes, or, where it failed once, the session is taken up again in the
@@ -93,29 +89,29 @@ func (w *world) wake(anew, crashed bool) {
 	}
 }
 
-// survived compares what is there with what was acknowledged, and takes in what is there beyond that.
+// survived compares what is there with what was acknowledged, and takes in what is there beyond that. The newest entry that
+// was acknowledged stands for all before it, since its sum is over theirs, and check looks at those.
 func (w *world) survived(crashed bool) {
 	w.peeking = true
 	defer func() { w.peeking = false }()
-	n := 0
-	for f, err := range w.store.Read(context.Background(), w.id, 0) {
-		if err != nil {
-			w.fail(Crash, "the journal cannot be read: %v", err)
-			return
-		}
-		if n++; n > len(w.m.sums) {
+	if n := len(w.m.sums); n > 0 {
+		is := "nothing"
+		for f, err := range w.store.Read(context.Background(), w.id, entry.Seq(n-1)) {
+			if err != nil {
+				w.fail(Crash, "the journal cannot be read: %v", err)
+				return
+			}
+			is = f.Sum
 			break
 		}
-		if !w.holds(Crash, f.Sum == w.m.sums[n-1], "entry %d is another one than was acknowledged", n) {
+		if !w.holds(Crash, is == w.m.sums[n-1], "%d entries were acknowledged, and the last of them is %s", n, is) {
 			return
 		}
-	}
-	if !w.holds(Crash, n >= len(w.m.sums), "%d entries are there, and %d were acknowledged", n, len(w.m.sums)) {
-		return
 	}
 	if crashed {
 		w.checked(w.store)
 	}
+	w.written = true
 	w.tail()
 	w.admitting, w.doubtful = nil, nil
 }

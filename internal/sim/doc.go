@@ -13,13 +13,8 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-
-	"ambit/entry"
 )
 
 // Law is one of the laws that a simulation holds the loop to.
@@ -44,95 +39,14 @@ const (
 // Breach is a law that was broken.
 type Breach struct {
 	Seed  uint64
+	Again string // the flags that play it again
 	Law   Law
 	Why   string
-	Known bool     // what is known to break a law was played, too
 	Trace []string // the last steps before it
 }
 
 // Error says what was broken, and how to see it again.
 func (b *Breach) Error() string {
-	again := fmt.Sprintf("go test ./internal/sim -count=1 -run TestSim -sim.seed=%d", b.Seed)
-	if b.Known {
-		again += " -sim.known"
-	}
+	again := "go test ./internal/sim -count=1 -run '^TestSim$' -v " + b.Again
 	return fmt.Sprintf("seed %d breaks the law %q: %s\nthe last steps:\n  %s\nplay it again: %s", b.Seed, b.Law, b.Why, strings.Join(b.Trace, "\n  "), again)
-}
-
-// Report is what sessions came to.
-type Report struct {
-	Lengths  []int // turns of each session
-	Attempts int
-	Steps    int
-	Crashes  map[string]int // by what was lost
-	Restarts int
-	Rebuilds int
-	Faults   map[Fault]int
-	Kinds    map[entry.Kind]int
-	Laws     map[Law]int    // how often each was looked at
-	Events   map[string]int // what else happened, such as inputs, switches and cancellations
-	Breach   error
-}
-
-func newReport() *Report {
-	return &Report{
-		Crashes: map[string]int{}, Faults: map[Fault]int{}, Kinds: map[entry.Kind]int{}, Laws: map[Law]int{}, Events: map[string]int{},
-	}
-}
-
-// Add adds what other sessions came to.
-func (r *Report) Add(other *Report) {
-	r.Lengths = append(r.Lengths, other.Lengths...)
-	r.Attempts, r.Steps = r.Attempts+other.Attempts, r.Steps+other.Steps
-	r.Restarts, r.Rebuilds = r.Restarts+other.Restarts, r.Rebuilds+other.Rebuilds
-	sum(&r.Crashes, other.Crashes)
-	sum(&r.Faults, other.Faults)
-	sum(&r.Kinds, other.Kinds)
-	sum(&r.Laws, other.Laws)
-	sum(&r.Events, other.Events)
-	r.Breach = errors.Join(r.Breach, other.Breach)
-}
-
-func sum[K comparable](to *map[K]int, from map[K]int) {
-	if *to == nil {
-		*to = map[K]int{}
-	}
-	for k, n := range from {
-		(*to)[k] += n
-	}
-}
-
-// Turns is how many there were.
-func (r *Report) Turns() (n int) {
-	for _, turns := range r.Lengths {
-		n += turns
-	}
-	return n
-}
-
-// Median is the median number of a session's turns.
-func (r *Report) Median() int {
-	if len(r.Lengths) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(r.Lengths))
-	return sorted[len(sorted)/2]
-}
-
-// String is all of it, on a few lines.
-func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d turns, %d sessions, median %d turns, %d attempts, %d steps, %d restarts, %d rebuilds",
-		r.Turns(), len(r.Lengths), r.Median(), r.Attempts, r.Steps, r.Restarts, r.Rebuilds)
-	fmt.Fprintf(&b, "\ncrashes: %s\nfaults: %s\nentries: %s\nlaws: %s\nevents: %s",
-		list(r.Crashes), list(r.Faults), list(r.Kinds), list(r.Laws), list(r.Events))
-	return b.String()
-}
-
-func list[K ~string](m map[K]int) string {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
-	}
-	return strings.Join(parts, ", ")
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"ambit"
 	"ambit/entry"
@@ -23,13 +22,9 @@ type attempt struct {
 	again   bool
 	arrived bool // the provider has got it
 
-	turn  int // of the script, that answers it
-	fault Fault
-	fate  fate
-	kind  provider.FailureKind // of a failure, where it is known
-	after time.Duration        // for which the provider wants to be left alone
-	whole bool                 // the answer is sent to its end
-	sent  []byte               // what has been read of it
+	turn int // of the script, that answers it
+	coming
+	sent  []byte // what has been read of it
 	calls []*call
 	none  int // how many attempts of the turn, this one included, were no answer
 }
@@ -96,13 +91,12 @@ func (m *model) turn() (n int) {
 
 // shows compares what a request holds with what was said.
 func (m *model) shows(n int, is ambit.Model, body []byte) {
-	got, err := read(is.Type, body)
+	got, told, err := read(is.Type, body)
 	if err != nil {
 		m.w.fail(Talk, "request %d cannot be read: %v\n%s", n, err, body)
 		return
 	}
-	told, err := tooled(is.Type, body)
-	m.w.holds(Talk, err == nil && slices.Equal(told, toolsOf(m.plan)), "request %d tells of the tools %q, and is to tell of %q: %v", n, told, toolsOf(m.plan), err)
+	m.w.holds(Talk, slices.Equal(told, toolsOf(m.plan)), "request %d tells of the tools %q, and is to tell of %q", n, told, toolsOf(m.plan))
 	want := m.expected()
 	if m.maybe != nil {
 		taken := slices.Insert(slices.Clone(m.said), m.maybe.at, m.maybe.said)

@@ -50,9 +50,6 @@ func faults() []Fault {
 	}
 }
 
-// Faults are all that can go wrong, for who counts them.
-func Faults() []Fault { return faults() }
-
 // fate is what must become of an attempt.
 type fate uint8
 
@@ -104,10 +101,18 @@ func events(stream []byte) [][]byte {
 	return list
 }
 
-// spoil makes of the model's answer what comes back under a fault, and says on the attempt what must become of it.
-func (w *world) spoil(a *attempt, f Fault, whole *answer) *answer {
+// coming is what is known of an answer on its way: what spoiled it, and what must become of the attempt.
+type coming struct {
+	fault Fault
+	fate  fate
+	kind  provider.FailureKind // of a failure, where it is known
+	after time.Duration        // for which the provider wants to be left alone
+	whole bool                 // the answer is sent to its end
+}
+
+// spoil makes of the model's answer over a wire what comes back under a fault, and says what must become of the attempt.
+func (w *stage) spoil(a *coming, wire string, f Fault, whole *answer) *answer {
 	a.fault, a.fate, a.whole = f, answered, true
-	wire := models()[a.plan.model].Type
 	list := events(whole.body)
 	middle := 1 + w.dice.IntN(max(1, len(list)-2))
 	early := min(middle, max(1, len(list)-4)) // so that the answer has not come to its end
@@ -207,7 +212,7 @@ func (w *world) spoil(a *attempt, f Fault, whole *answer) *answer {
 }
 
 // torn is an event whose data end too early, so that they are no JSON.
-func (w *world) torn(event []byte) []byte {
+func (w *stage) torn(event []byte) []byte {
 	data := bytes.Index(event, []byte("data: ")) + len("data: ")
 	whole := bytes.TrimSpace(event[data:])
 	return slices.Concat(event[:data], whole[:1+w.dice.IntN(max(1, len(whole)-1))], []byte("\n\n"))

@@ -92,11 +92,10 @@ func newModel(w *world) *model {
 
 // tail takes in the entries that were acknowledged since.
 func (w *world) tail() {
-	if w.id == "" || w.breach != nil || w.peeking {
-		if !w.peeking || w.breach != nil {
-			return
-		}
+	if w.breach != nil || w.id == "" && !w.peeking || !w.written {
+		return
 	}
+	w.written = false
 	was := w.peeking
 	w.peeking = true
 	defer func() { w.peeking = was }()

@@ -56,7 +56,7 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, &url.Error{Op: "Post", URL: req.URL.String(), Err: errors.New("dial tcp 192.0.2.1:443: connect: connection refused")}
 	}
-	got := w.spoil(a, f, whole)
+	got := w.spoil(&a.coming, models()[a.plan.model].Type, f, whole)
 	if a.fate == none || a.fate == either {
 		a.none++
 	}

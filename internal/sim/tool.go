@@ -103,6 +103,9 @@ func (w *world) call(ctx context.Context, name string, raw json.RawMessage) (tex
 	return w.size(), nil
 }
 
+// giant is the size of the longest result, in bytes.
+const giant = 256 << 10
+
 // settle is what is told of the call.
 func (r *ran) settle(text string, err error) {
 	r.text, r.given, r.failed = text, text, err != nil
@@ -118,11 +121,16 @@ func (r *ran) settle(text string, err error) {
 	r.text += err.Error()
 }
 
-// size is a result, mostly short, sometimes long.
+// size is a result, mostly short, sometimes long, and once in a while a giant: every later request of the session holds it.
 func (w *world) size() string {
 	switch n := w.dice.IntN(100); {
 	case n < 3:
-		return strings.Repeat(w.text("line")+"\n", 1+w.dice.IntN(200))
+		most := 4 << 10
+		if w.chance(40) {
+			most = giant
+		}
+		line := w.text("line") + "\n"
+		return strings.Repeat(line, 1+w.dice.IntN(1+most/len(line)))
 	case n < 6:
 		return " \n\t"
 	case n < 10:

@@ -48,6 +48,14 @@ type body struct {
 	Input        []members
 	First        members `json:"systemInstruction"`
 	Contents     []members
+	Tools        []declared
+}
+
+// declared is a tool as a request tells of it.
+type declared struct {
+	Name, Description string
+	Function          *declared
+	Declared          []declared `json:"functionDeclarations"`
 }
 
 // reader collects atoms.
@@ -87,18 +95,17 @@ func (r *reader) call(id, name string, args []byte) error {
 	return nil
 }
 
-// read reads a request of a wire. It knows nothing of how the code under test reads or writes one.
-func read(wire string, raw []byte) ([]atom, error) {
+// read reads a request of a wire, and what it tells of tools. It knows nothing of how the code under test reads or writes one.
+func read(wire string, raw []byte) (list []atom, tools []string, err error) {
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := &reader{list: make([]atom, 1, 64)}
 	var system []string
 	for _, s := range append(b.System, b.First.Parts...) {
 		system = append(system, s.Text)
 	}
-	var err error
 	switch wire {
 	case provider.TypeMessages:
 		err = r.messages(b.Messages)
@@ -115,7 +122,7 @@ func read(wire string, raw []byte) ([]atom, error) {
 		err = r.contents(b.Contents)
 	}
 	r.list[0] = atom{"system", "", strings.Join(system, "\n\n")}
-	return r.list, err
+	return r.list, tooled(wire, b.Tools), err
 }
 
 // texts are those of a content, which is one or a list of them.
@@ -238,18 +245,9 @@ func spelled(args map[string]any) string {
 }
 
 // tooled is what a request of a wire tells of tools.
-func tooled(wire string, raw []byte) (list []string, err error) {
-	type tool struct {
-		Name, Description string
-		Function          *tool
-		Declared          []tool `json:"functionDeclarations"`
-	}
-	var b struct{ Tools []tool }
-	if err := json.Unmarshal(raw, &b); err != nil {
-		return nil, err
-	}
-	for _, t := range b.Tools {
-		all := []tool{t}
+func tooled(wire string, tools []declared) (list []string) {
+	for _, t := range tools {
+		all := []declared{t}
 		switch wire {
 		case provider.TypeChat:
 			all[0] = *t.Function
@@ -260,7 +258,7 @@ func tooled(wire string, raw []byte) (list []string, err error) {
 			list = append(list, t.Name+": "+t.Description)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // unquoted is a JSON string's text.

@@ -2,15 +2,10 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"syscall"
-	"time"
 
 	"ambit"
-	"ambit/internal/vfs"
 	"ambit/journal"
 	"ambit/provider/scripted"
 	"ambit/source"
@@ -18,18 +13,9 @@ import (
 
 // world is all that a session lives in.
 type world struct {
-	seed  uint64
-	dice  *rand.Rand
-	r     *Report
+	*stage
 	want  int  // turns
 	known bool // what is known to break a law is played, too
-
-	mem     *vfs.Mem
-	disk    *vfs.Fault
-	fuse    int  // operations until the disk fails; negative for never
-	lasting bool // it then fails for good
-	blown   bool // it has failed
-	peeking bool // the simulator reads, which never fails
 
 	store  *journal.Dir
 	engine *ambit.Engine
@@ -53,19 +39,22 @@ type world struct {
 	during    during                  // what Run worked with
 	ran       map[string]*ran         // the calls that ran, by what tells them apart
 
-	m      *model
-	trace  []string
-	breach *Breach
+	m *model
 }
 
 // Live plays the session of a seed until it has had so many turns, with what is known to break a law, or without it: see
 // Known. It must be called in a synctest bubble.
 func Live(seed uint64, turns int, known bool) *Report {
-	w := &world{
-		seed: seed, dice: rand.New(rand.NewPCG(seed, 0x5eed)), r: newReport(), want: turns, known: known, fuse: -1, ran: map[string]*ran{},
+	w := &world{stage: newStage(seed, 0x5eed), want: turns, known: known, ran: map[string]*ran{}}
+	w.ends = func() {
+		if w.stop != nil {
+			w.stop(errBreach)
+		}
 	}
-	w.mem = vfs.NewMem()
-	w.disk = &vfs.Fault{FS: w.mem, Inject: w.inject}
+	w.again = fmt.Sprintf("-sim.part=loop -sim.seed=%d", seed)
+	if known {
+		w.again += " -sim.known"
+	}
 	w.script = w.write(turns + 400)
 	w.provider = scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: w.script}}}, scripted.Options{Strict: true})
 	w.facts = w.born()
@@ -109,88 +98,6 @@ func (w *world) step() {
 	if w.r.Steps++; w.r.Steps%50 == 0 {
 		w.rebuild()
 	}
-}
-
-// fail says that a law is broken. The first breach counts.
-func (w *world) fail(law Law, format string, args ...any) {
-	if w.breach == nil {
-		w.breach = &Breach{Seed: w.seed, Known: w.known, Law: law, Why: fmt.Sprintf(format, args...), Trace: append([]string(nil), w.trace...)}
-	}
-	if w.stop != nil {
-		w.stop(errBreach)
-	}
-}
-
-var errBreach = errors.New("a law is broken")
-
-// holds counts that a law was looked at, and fails where it does not hold.
-func (w *world) holds(law Law, ok bool, format string, args ...any) bool {
-	w.r.Laws[law]++
-	if !ok {
-		w.fail(law, format, args...)
-	}
-	return ok
-}
-
-// traced is how many steps are remembered.
-const traced = 60
-
-// note remembers a step for people.
-func (w *world) note(format string, args ...any) {
-	if len(w.trace) == traced {
-		w.trace = w.trace[1:]
-	}
-	w.trace = append(w.trace, fmt.Sprintf(format, args...))
-}
-
-// chance is true so many times of a thousand.
-func (w *world) chance(perMille int) bool { return w.dice.IntN(1000) < perMille }
-
-// shift moves the bubble's time to one for which there are prices.
-const shift = 27 * 365 * 24 * time.Hour
-
-func (w *world) now() time.Time { return time.Now().Add(shift) }
-
-// inject is asked before each operation of the disk.
-func (w *world) inject(op vfs.Op, name string) error {
-	switch {
-	case w.peeking || w.fuse < 0:
-		return nil
-	case w.fuse > 0:
-		w.fuse--
-		return nil
-	}
-	if !w.blown {
-		w.note("the disk fails: %s %s", op, name)
-	}
-	w.blown = true
-	if !w.lasting {
-		w.fuse = -1
-		return syscall.ENOSPC
-	}
-	return syscall.EIO
-}
-
-// arm lets the disk fail after a number of operations: once, or for good.
-func (w *world) arm(within int) {
-	if w.fuse >= 0 || w.blown {
-		return
-	}
-	w.fuse, w.lasting = w.dice.IntN(within), w.chance(800)
-	w.note("the disk is to fail after %d operations, lasting %v", w.fuse, w.lasting)
-}
-
-// broken reports whether the disk has failed under the session.
-func (w *world) broken() bool { return w.blown }
-
-// random gives an engine's randomness out of the seed.
-type random struct{ *rand.Rand }
-
-func (r random) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = byte(r.Uint32())
-	}
-	return len(p), nil
 }
 
 // open opens the store and makes an engine over it, as a new process would.

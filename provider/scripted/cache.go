@@ -87,8 +87,8 @@ func (p *prefix) addMessage(raw json.RawMessage) error {
 		return err
 	}
 	for i, m := range list {
-		if m.name != "content" {
-			continue
+		if m.name != "content" || m.value[0] == '[' && !mayMark(m.value) && !bytes.Contains(m.value, []byte("null")) {
+			continue // as it is: a list of blocks that hold no marker
 		}
 		blocks, err := blockList(m.value)
 		if err != nil {
@@ -144,25 +144,68 @@ type member struct {
 	value json.RawMessage
 }
 
-// members lists the members of an object in their order.
+// members lists the members of an object in their order. The text is valid JSON: it came out of a decoder.
 func members(raw json.RawMessage) ([]member, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	raw = bytes.TrimLeft(raw, spaces)
+	if len(raw) == 0 || raw[0] != '{' {
 		return nil, fmt.Errorf("%s is not an object", clip(string(raw), 40))
 	}
 	var out []member
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
+	for rest := bytes.TrimLeft(raw[1:], spaces); rest[0] != '}'; {
+		var m member
+		end := valueEnd(rest)
+		if err := json.Unmarshal(rest[:end], &m.name); err != nil {
 			return nil, err
 		}
-		m := member{name: name.(string)}
-		if err := dec.Decode(&m.value); err != nil {
-			return nil, err
-		}
+		rest = bytes.TrimLeft(rest[end:], spaces)
+		rest = bytes.TrimLeft(rest[1:], spaces) // behind the colon
+		end = valueEnd(rest)
+		m.value = json.RawMessage(rest[:end:end])
 		out = append(out, m)
+		rest = bytes.TrimLeft(rest[end:], spaces+",")
 	}
 	return out, nil
+}
+
+// spaces are what may stand between the parts of a JSON text.
+const spaces = " \t\r\n"
+
+// valueEnd is where the value ends with which valid JSON begins.
+func valueEnd(raw []byte) int {
+	depth := 0
+	for at := 0; at < len(raw); at++ {
+		switch raw[at] {
+		case '"':
+			at = stringEnd(raw, at)
+			if depth == 0 {
+				return at + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+			if depth < 0 {
+				return at
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return at
+			}
+		}
+	}
+	return len(raw)
+}
+
+// stringEnd is where the string ends that begins at a place, its last quote.
+func stringEnd(raw []byte, at int) int {
+	for at++; raw[at] != '"'; at++ {
+		if raw[at] == '\\' {
+			at++
+		}
+	}
+	return at
 }
 
 // strip removes cache_control from a tool or a block, and from the blocks inside a tool result, and counts what it
@@ -171,6 +214,9 @@ func strip(raw json.RawMessage) (bare json.RawMessage, marks int, err error) {
 	list, err := members(raw)
 	if err != nil {
 		return nil, 0, err
+	}
+	if !mayMark(raw) {
+		return object(list), 0, nil
 	}
 	kept := list[:0]
 	for _, m := range list {
@@ -197,6 +243,12 @@ func strip(raw json.RawMessage) (bare json.RawMessage, marks int, err error) {
 		kept = append(kept, m)
 	}
 	return object(kept), marks, nil
+}
+
+// mayMark reports whether a JSON text can have a cache_control in it, however that is spelled. Most have none, and need not be
+// taken apart for it.
+func mayMark(raw []byte) bool {
+	return bytes.Contains(raw, []byte(`cache`)) || bytes.Contains(raw, []byte(`\u00`))
 }
 
 // blockList reads content or a system: a string is one block of text, as Anthropic has it.

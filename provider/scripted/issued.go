@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // spot is where a turn stands in a script.
@@ -89,42 +89,44 @@ func whole(announced int64, body []byte) error {
 	if !json.Valid(body) {
 		return wrong("the request body is not valid JSON")
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var open []map[string]bool // the names of each object that is open; nil for a list
-	name := false              // a name comes next
-	for {
-		t, err := dec.Token()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return wrong("the request body is not valid JSON: %v", err)
-		}
-		switch t := t.(type) {
-		case json.Delim:
-			switch t {
-			case '{':
-				open = append(open, map[string]bool{})
-			case '[':
-				open = append(open, nil)
-			default:
-				open = open[:len(open)-1]
-			}
-			name = len(open) > 0 && open[len(open)-1] != nil
-			continue
-		case string:
-			if name {
-				names := open[len(open)-1]
-				if names[t] {
-					return wrong("the request body has the name %q twice in one object, near byte %d", t, dec.InputOffset())
-				}
-				names[t], name = true, false
-				continue
-			}
-		}
-		name = len(open) > 0 && open[len(open)-1] != nil
+	if name, at := twice(body); at > 0 {
+		return wrong("the request body has the name %q twice in one object, near byte %d", name, at)
 	}
+	return nil
+}
+
+// twice finds the first name that an object of a valid JSON text has twice, and the offset behind it; 0 where there is none.
+func twice(body []byte) (name string, at int) {
+	var open []map[string]bool // the names of each object that is open; nil for a list
+	names := false             // a name comes next
+	for at < len(body) {
+		switch c := body[at]; c {
+		case '{':
+			open, names = append(open, map[string]bool{}), true
+		case '[':
+			open, names = append(open, nil), false
+		case '}', ']':
+			open, names = open[:len(open)-1], false
+		case ',':
+			names = open[len(open)-1] != nil
+		case '"':
+			from := at
+			at = stringEnd(body, at)
+			if !names {
+				break
+			}
+			names = false
+			if name = string(body[from+1 : at]); strings.ContainsRune(name, '\\') || !utf8.ValidString(name) {
+				_ = json.Unmarshal(body[from:at+1], &name) // a string of a valid text
+			}
+			if inner := open[len(open)-1]; inner[name] {
+				return name, at + 1
+			}
+			open[len(open)-1][name] = true
+		}
+		at++
+	}
+	return "", 0
 }
 
 // same reports whether two JSON values are the same but for spaces, how their strings are spelled and the order of names.

@@ -31,6 +31,7 @@ package scripted
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -126,7 +127,8 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		on.refuse(w, unreadable(err))
 		return
 	}
-	w.Header().Set(on.id, "req_"+digest(r.URL.Path, string(body)))
+	sum := sha256.Sum256(body)
+	w.Header().Set(on.id, "req_"+digest(r.URL.Path, string(sum[:])))
 	if p.options.Strict {
 		if err = whole(r.ContentLength, body); err == nil && !counting {
 			err = on.verify(body, p.issued)
