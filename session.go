@@ -47,6 +47,11 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.broken == nil {
+		if p, err := pool.Load(context.Background(), s.engine.store, s.id); err == nil {
+			_ = pool.Store(s.engine.store, s.id, p) // who takes it up reads less; without it, all of the journal
+		}
+	}
 	s.broken = errors.Join(s.broken, errClosed)
 	return s.unlock()
 }
