@@ -139,11 +139,12 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 		var fault *provider.ReplyError
 		switch {
 		case errors.As(err, &failure) && failure.Kind == provider.TooLong:
-			if err := s.shorten(r, err, failure.Over, long); err != nil {
-				return nil, err
+			if shorter := s.shorten(r, err, failure.Over, long); shorter != nil {
+				return nil, shorter
 			}
-			again = true
 			long++
+			s.say(Event{Kind: EventRetry, N: n, Err: err})
+			continue
 		case errors.As(err, &failure) && failure.Passes():
 			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(failure)
 			passing++
@@ -155,9 +156,6 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 			return nil, err
 		}
 		s.say(Event{Kind: EventRetry, N: n, Err: err, Wait: wait})
-		if wait == 0 {
-			continue
-		}
 		if err := s.engine.o.Wait(ctx, wait); err != nil {
 			return nil, err
 		}

@@ -106,9 +106,9 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool, err error) {
 	for {
 		s.mu.Lock()
-		needed, fence := why != "" || s.stale() != "", s.fence
+		stale, fence := s.stale() != "", s.fence
 		s.mu.Unlock()
-		if !needed {
+		if !stale && why == "" {
 			return fence, false, nil
 		}
 		o, err := s.observe(ctx)
@@ -129,7 +129,7 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			continue // what blocks whom the session was switched from, blocks nobody
 		}
 		if out.Status == source.Blocked {
-			return o.fence, true, s.blocked(ctx, o, missing(o.found, out.Blocked))
+			return o.fence, stale, s.blocked(ctx, o, missing(o.found, out.Blocked)) // what has changed is told behind the old one
 		}
 		if done, err := s.tell(ctx, o, out); done || err != nil {
 			return o.fence, true, err

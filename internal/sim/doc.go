@@ -22,18 +22,19 @@ type Law string
 
 // The laws.
 const (
-	Prefix  Law = "prefix"  // within a baseline, a wire and a model, each request's elements extend those of the one before
-	Retry   Law = "retry"   // an attempt that repeats has the same bytes, and waits as it was told to
-	Once    Law = "once"    // a call is durable before it runs, and runs at most once
-	Closure Law = "closure" // no request holds half a tool exchange
-	Source  Law = "source"  // a change is told once, what is unavailable changes nothing, and what is told is what was read
-	Crash   Law = "crash"   // what was acknowledged is there after a crash, and check finds nothing
-	Rebuild Law = "rebuild" // folding from the beginning equals folding the rest; every body rebuilds
-	Record  Law = "record"  // each request is in the journal, byte for byte, before it is sent
-	Talk    Law = "talk"    // a request holds what was said, all of it, in order, and nothing else
-	Input   Law = "input"   // an input is durable before it is acknowledged, and is said once, in order
-	Ending  Law = "ending"  // an activity ends for a reason that the world gave it
-	Strict  Law = "strict"  // the provider refuses nothing but what it was told to
+	Prefix  Law = "prefix"   // within a baseline, a wire and a model, each request's elements extend those of the one before
+	Retry   Law = "retry"    // an attempt that repeats has the same bytes, and waits as it was told to
+	Once    Law = "once"     // a call is durable before it runs, and runs at most once
+	Closure Law = "closure"  // no request holds half a tool exchange
+	Source  Law = "source"   // a change is told once, what is unavailable changes nothing, and what is told is what was read
+	Crash   Law = "crash"    // what was acknowledged is there after a crash, and check finds nothing
+	Rebuild Law = "rebuild"  // folding from the beginning equals folding the rest; every body rebuilds
+	Record  Law = "record"   // each request is in the journal, byte for byte, before it is sent
+	Talk    Law = "talk"     // a request holds what was said, all of it, in order, and nothing else
+	Input   Law = "input"    // an input is durable before it is acknowledged, and is said once, in order
+	Ending  Law = "ending"   // an activity ends for a reason that the world gave it
+	Strict  Law = "strict"   // the provider refuses nothing but what it was told to
+	Press   Law = "pressure" // what is sent in place of a request is legal, was decided first, and holds what the user said
 )
 
 // Breach is a law that was broken.

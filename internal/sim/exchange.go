@@ -20,7 +20,9 @@ type attempt struct {
 	path    string
 	plan    plan
 	again   bool
-	arrived bool // the provider has got it
+	before  *attempt // that it repeats; nil for none
+	goes    []byte   // what is sent in its place
+	arrived bool     // the provider has got it
 
 	turn int // of the script, that answers it
 	coming
@@ -57,10 +59,13 @@ func (m *model) request(seq entry.Seq, f *entry.Request) {
 	m.w.r.Attempts++
 	m.w.holds(Record, f.N == m.n+1, "request %d has the number %d", m.n+1, f.N)
 	was := m.try
-	m.n, m.try = f.N, &attempt{n: f.N, body: body, path: f.Path, plan: m.plan, again: again}
+	m.n, m.try = f.N, &attempt{n: f.N, body: body, goes: body, path: f.Path, plan: m.plan, again: again}
 	m.asking = true
 	if again {
-		m.try.plan, m.try.none = was.plan, was.none
+		m.try.plan, m.try.none, m.try.before = was.plan, was.none, was
+		if was.fate == long {
+			m.w.r.Events["attempts that are shorter"]++
+		}
 		m.w.holds(Retry, bytes.Equal(body, was.body) && f.Path == was.path, "request %d repeats another, and is not the same:\n%s\n%s", f.N, was.body, body)
 		m.try.turn = was.turn
 		m.w.r.Events["repeated attempts"]++
@@ -202,23 +207,15 @@ func (m *model) closed(n int, is ambit.Model, atoms []atom) {
 
 // grows looks whether a request extends the one before.
 func (m *model) grows(f *entry.Request, is ambit.Model, body []byte) {
-	family := family(is)
-	e, err := family.Elements(family.Request("POST", f.Path, body), body)
-	if err != nil {
-		m.w.fail(Prefix, "request %d has no elements: %v", f.N, err)
-		return
-	}
-	var hashes []string
-	for _, el := range slices.Concat(e.Tools, e.System, e.Messages) {
-		hashes = append(hashes, string(el.Hash[:]))
-	}
+	hashes := m.elements(m.try, body)
 	within := span{m.base.number, m.plan.model, m.plan.agent}
 	if within == m.last {
 		same := 0
 		for same < min(len(m.hashes), len(hashes)) && m.hashes[same] == hashes[same] {
 			same++
 		}
-		ok := same >= len(m.hashes)-m.respelled()
+		m.slack = m.respelled()
+		ok := same >= len(m.hashes)-m.slack
 		m.w.holds(Prefix, ok, "request %d does not begin as the one before: element %d of %d differs\n%s", f.N, same, len(m.hashes), body)
 	}
 	m.native = native(is.Type, m.holds)
@@ -238,6 +235,7 @@ func (m *model) response(seq entry.Seq, f *entry.Response) {
 	}
 	if f.Body != nil {
 		m.reached++
+		m.step = seq
 	}
 	if !a.whole {
 		return

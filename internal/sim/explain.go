@@ -54,7 +54,7 @@ func (w *world) explain(err error) {
 		ok = w.during.limited || m.answers >= ambit.DefaultTurns
 		w.r.Events["runs at a limit"]++
 	case isFailure:
-		ok = a != nil && (a.fate == fatal || a.fate.again() && w.during.off) && (a.kind == "" || a.kind == failure.Kind)
+		ok = a != nil && (a.fate == fatal || a.fate == long || a.fate.again() && w.during.off) && (a.kind == "" || a.kind == failure.Kind)
 		w.r.Events["runs that failed"]++
 	case isFault:
 		ok = a != nil && (a.fate == none || a.fate == either) && (w.during.off || a.none > w.during.most)

@@ -59,6 +59,7 @@ const (
 	none          // it is repeated a few times
 	fatal         // it ends the activity
 	either        // it is answered or is none: the answer is taken as it is, or not at all
+	long          // it is too long: a shorter one follows, or it ends the activity
 )
 
 // again reports whether an attempt may be repeated.

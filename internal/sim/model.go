@@ -49,6 +49,10 @@ type model struct {
 	hashes []string // of the elements of the request before, within the span
 	native int      // how many of them at its end are told, and have no answer
 	holds  []atom   // what the newest request holds
+	slack  int      // how many elements at the end of the one before may be spelled otherwise
+
+	step    entry.Seq // the newest that belongs to the conversation
+	pressed pressed
 }
 
 // said is one element of the conversation.
@@ -151,6 +155,12 @@ func (m *model) take(seq entry.Seq, f entry.Fact) {
 		m.w.holds(Record, f.N == m.n && f.How == how, "request %d is said to be %s, and is %s", f.N, f.How, how)
 	case *entry.Response:
 		m.response(seq, f)
+	case *entry.Decision:
+		m.decides(seq, f)
+	case *entry.Edit:
+		m.w.holds(Press, f.N == m.n, "entry %d edits for request %d", seq, f.N)
+	case *entry.Sent:
+		m.goes(f)
 	case *entry.Unit:
 	case *entry.Call:
 		m.calls(f)
@@ -167,7 +177,7 @@ func (m *model) works(f *entry.Works) {
 	p := m.w.plan
 	is := models()[p.model]
 	ok := f.Agent == agentName(p.agent) && m.text(f.Role) == role(p) && m.digest(f.Tools) && f.Provider == is.Provider && f.Type == is.Type && f.Model == is.Name &&
-		f.Output == 2000+1000*p.output && f.Dir == dirName(p.dir)
+		f.Output == 2000+1000*p.output && f.Dir == dirName(p.dir) && f.Window == m.w.press.window
 	m.w.holds(Input, ok && (!m.planed || m.plan != p), "the session is said to work with %+v, and works with %s (before: %s)", f, p, m.plan)
 	m.plan, m.planed = p, true
 }
@@ -268,7 +278,7 @@ func (m *model) promoted(seq entry.Seq, f *entry.Promoted) {
 		list, ok = fits(len(m.maybe.said.calls) > 0)
 	}
 	m.w.holds(Input, ok && f.Activity == m.activity, "entry %d says %v in activity %d (begins: %v, open: %v, waiting: %d)", seq, f.Inputs, f.Activity, begins, m.open(), len(list))
-	m.working = true
+	m.working, m.step = true, seq
 	for _, in := range list {
 		in.promoted = true
 		m.said = append(m.said, said{kind: "input", seq: seq, text: in.text})

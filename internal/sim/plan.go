@@ -87,9 +87,9 @@ func (w *world) anyPlan(p plan) plan {
 func (w *world) made() ambit.Setup {
 	p := w.plan
 	m := models()[p.model]
-	m.Credential, m.Output = "secret", 2000+1000*p.output
+	m.Credential, m.Output, m.Window = "secret", 2000+1000*p.output, w.press.window
 	s := ambit.Setup{
-		Agent: ambit.Agent{Name: agentName(p.agent), Role: role(p)}, Model: m, Dir: dirName(p.dir), Policy: ambit.PolicyRecord,
+		Agent: ambit.Agent{Name: agentName(p.agent), Role: role(p)}, Model: m, Dir: dirName(p.dir), Policy: w.press.policy,
 		Limits: ambit.Bounds{Silence: silence, Answer: longest}, Compose: w.composed(p), Watch: w.watch,
 		Retry: ambit.Retry{Off: w.chance(50), Max: w.dice.IntN(5)},
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"ambit"
 	"ambit/provider"
 )
 
@@ -22,7 +23,7 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	w.tail()
 	a := w.m.try
-	ok := a != nil && !a.arrived && bytes.Equal(a.body, body) && a.path == req.URL.RequestURI()
+	ok := a != nil && !a.arrived && bytes.Equal(a.goes, body) && a.path == req.URL.RequestURI()
 	if !w.holds(Record, ok, "a request is sent to %s that is not the newest in the journal:\n%s", req.URL, body) {
 		return nil, errBreach
 	}
@@ -45,6 +46,13 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	if whole == nil {
 		return nil, errBreach
 	}
+	if whole.status != http.StatusOK { // it is too long, and nothing else goes wrong with it
+		f = Overflow
+		a.fault, a.kind = f, provider.TooLong
+	}
+	if f == Overflow && w.press.policy != ambit.PolicyRecord {
+		defer func() { a.fate = long }()
+	}
 	switch f {
 	case Refused, Reset:
 		a.fault, a.fate, a.kind = f, passes, provider.Unreachable
@@ -56,23 +64,37 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, &url.Error{Op: "Post", URL: req.URL.String(), Err: errors.New("dial tcp 192.0.2.1:443: connect: connection refused")}
 	}
+	if whole.status != http.StatusOK {
+		return w.arrives(ctx, req, a, whole), nil
+	}
 	got := w.spoil(&a.coming, models()[a.plan.model].Type, f, whole)
 	if a.fate == none || a.fate == either {
 		a.none++
 	}
+	return w.arrives(ctx, req, a, got), nil
+}
+
+// arrives is an answer on its way.
+func (w *world) arrives(ctx context.Context, req *http.Request, a *attempt, got *answer) *http.Response {
 	return &http.Response{
 		Status: http.StatusText(got.status), StatusCode: got.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: got.header,
 		Body: &stream{w: w, ctx: ctx, a: a, answer: got}, ContentLength: -1, Request: req,
-	}, nil
+	}
 }
 
 // play asks the strict provider for its answer. Here the proxy would stand: what it sends upstream is answered just so.
 func (w *world) play(a *attempt, req *http.Request) *answer {
 	var page page
+	w.playing = a.turn
+	refused := len(w.provider.Refusals())
 	w.provider.ServeHTTP(&page, &http.Request{
-		Method: req.Method, URL: req.URL, Header: req.Header, Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)),
+		Method: req.Method, URL: req.URL, Header: req.Header, Body: io.NopCloser(bytes.NewReader(a.goes)), ContentLength: int64(len(a.goes)),
 	})
-	if !w.holds(Strict, page.status == http.StatusOK, "request %d is refused with %d: %s\n%s", a.n, page.status, page.body.String(), a.body) {
+	if all := w.provider.Refusals(); len(all) > refused && all[refused].Overflow && w.press.window > 0 {
+		w.r.Events["requests that are too long"]++
+		return &answer{status: page.status, header: page.header, body: page.body.Bytes()}
+	}
+	if !w.holds(Strict, page.status == http.StatusOK, "request %d is refused with %d: %s\n%s", a.n, page.status, page.body.String(), a.goes) {
 		return nil
 	}
 	a.calls = w.calls(a.turn, page.body.Bytes())

@@ -81,7 +81,7 @@ func (m *model) result(seq entry.Seq, f *entry.Result) {
 	}
 	m.w.holds(Once, ok, "the call %s (%s) is settled as %s, failed %v, with %q; begun: %v, left: %v, ran: %+v", c.nonce, c.name, f.Ended, f.Failed, clip(text), m.began[c.id], m.left[c.id], r)
 	m.w.r.Events["results "+string(f.Ended)]++
-	m.begun = nil
+	m.begun, m.step = nil, seq
 	m.said = append(m.said, said{kind: "result", seq: seq, text: text, id: c.id, failed: f.Failed})
 }
 

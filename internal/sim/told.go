@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ambit"
 	"ambit/entry"
 	"ambit/source"
 )
@@ -12,7 +13,7 @@ import (
 // stale reports whether another baseline is needed because the session works with something else.
 func (m *model) stale() bool {
 	b := m.base
-	return b == nil || b.plan.agent != m.plan.agent || b.plan.dir != m.plan.dir || b.plan.model != m.plan.model ||
+	return b == nil || m.pressed.compacted || b.plan.agent != m.plan.agent || b.plan.dir != m.plan.dir || b.plan.model != m.plan.model ||
 		b.plan.role != m.plan.role || b.plan.tools != m.plan.tools
 }
 
@@ -120,7 +121,7 @@ func (m *model) isTold(seq entry.Seq, f *entry.Told) {
 		ok := !m.replaced() && text == want && want != ""
 		m.w.holds(Source, ok && slices.Equal(missing, m.lost()), "entry %d tells %q and misses %v, and is to tell %q and to miss %v", seq, text, missing, want, m.lost())
 		m.learn()
-		m.said = append(m.said, said{kind: "told", seq: seq, text: text})
+		m.said, m.step = append(m.said, said{kind: "told", seq: seq, text: text}), seq
 		m.w.r.Events["updates"]++
 	default:
 		slices.Sort(missing)
@@ -143,7 +144,8 @@ func (m *model) baseline(seq entry.Seq, f *entry.Told, missing []string) {
 		}
 	}
 	stable, volatile := strings.Join(layers[0], "\n\n"), strings.Join(layers[1], "\n\n")
-	ok := m.replaced() && len(m.blocked()) == 0
+	about := m.w.press.policy == ambit.PolicyFull && f.Why == "the conversation is compacted" // which is decided on next
+	ok := (m.replaced() || about) && len(m.blocked()) == 0
 	m.w.holds(Source, ok, "entry %d opens a baseline (stale: %v, gone: %v, blocked: %v)", seq, m.stale(), m.gone(), m.blocked())
 	ok = m.text(f.Text) == stable && m.text(f.Volatile) == volatile && slices.Equal(missing, m.lost())
 	m.w.holds(Source, ok, "the baseline %d is %q and %q, missing %v, and is to be %q and %q, missing %v", seq, m.text(f.Text), m.text(f.Volatile), missing, stable, volatile, m.lost())
@@ -153,7 +155,11 @@ func (m *model) baseline(seq entry.Seq, f *entry.Told, missing []string) {
 	}
 	m.base, m.told = &base{seq, join(stable, volatile), m.plan, number}, map[string]told{}
 	m.learn()
+	m.pressed.compacted = false
 	m.w.r.Events["baselines"]++
+	if about {
+		m.w.r.Events["baselines for a checkpoint"]++
+	}
 }
 
 // join puts texts of the system together, without those that are empty.

@@ -22,6 +22,7 @@ type world struct {
 	s      *ambit.Session // nil while nobody leads the session
 	id     string
 
+	press    press
 	plan     plan // what the session was last told to work with
 	facts    []*fact
 	registry source.Registry
@@ -29,6 +30,7 @@ type world struct {
 
 	script   []scripted.Turn
 	provider *scripted.Provider
+	playing  int // the turn of the script that answers
 	spoken   int // texts made, which so are all different
 
 	admitting *input   // what is being admitted
@@ -56,7 +58,10 @@ func Live(seed uint64, turns int, known bool) *Report {
 		w.again += " -sim.known"
 	}
 	w.script = w.write(turns + 400)
-	w.provider = scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: w.script}}}, scripted.Options{Strict: true})
+	w.press = w.anyPress()
+	w.provider = scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: w.script}}}, scripted.Options{
+		Strict: true, Window: int64(w.press.window), Turn: func(*http.Request) int { return w.playing },
+	})
 	w.facts = w.born()
 	w.plan = w.anyPlan(plan{})
 	w.m = newModel(w)

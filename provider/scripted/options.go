@@ -17,6 +17,9 @@ type Options struct {
 	Window        int64 // a request of more tokens is refused as too long; 0 for no limit
 	BytesPerToken int64 // for the window and the usage; 0 for four
 	Late          bool  // what is too long and streamed is refused in the stream, on Messages and Responses
+
+	// Turn says which turn of the first conversation answers a request, from 0, whatever stands in it; nil where that says so.
+	Turn func(r *http.Request) int
 }
 
 // Refusal is a request that a Provider refused, other than by a Fault of the script.

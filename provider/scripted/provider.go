@@ -151,7 +151,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request, on *wire, req *request) {
-	t, err := find(p.script, p.issued, req.messages)
+	t, err := p.next(r, req)
 	if err != nil {
 		p.refuse(w, r, on, invalid(err))
 		return
@@ -174,6 +174,14 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, on *wire, req *
 	default:
 		reply(w, http.StatusOK, answer)
 	}
+}
+
+// next is the turn that a request is answered with.
+func (p *Provider) next(r *http.Request, req *request) (turn, error) {
+	if p.options.Turn != nil {
+		return p.script[0].turns[p.options.Turn(r)], nil
+	}
+	return find(p.script, p.issued, req.messages)
 }
 
 // fault returns a turn's fault the first time and nil ever after.
