@@ -287,10 +287,17 @@ func TestCheckpointOpensABaseline(t *testing.T) {
 //
 // covers: S-11 part
 func TestCheckpointWithoutABaseline(t *testing.T) {
-	b := &board{key: "test/board", value: "the first fact"}
+	b, clock := &board{key: "test/board", value: "the first fact"}, &board{key: "test/clock", value: "tick"}
+	ticks, told := 0, "" // what was read last when a request was made
+	clock.read = func() { ticks++; clock.value = fmt.Sprintf("tick %d.", ticks) }
 	d := newReader(t, provider.TypeMessages, 24_000, reader(24_000, false))
-	d.setup.Compose = func() (source.Composition, error) { return source.Compose(b.source()) }
+	d.setup.Compose = func() (source.Composition, error) { return source.Compose(b.source(), clock.source()) }
 	d.setup.Limits.Turns = 1
+	d.setup.Watch = func(e ambit.Event) {
+		if e.Kind == ambit.EventRequest {
+			told = clock.value
+		}
+	}
 	s := d.begin("Read all files.")
 	turn := func() {
 		t.Helper()
@@ -301,11 +308,17 @@ func TestCheckpointWithoutABaseline(t *testing.T) {
 	}
 	turn()
 	b.blocked = true
-	for range 40 {
+	for range 80 {
 		turn()
+		if body := string(d.asked[len(d.asked)-1].body); !strings.Contains(body, told) {
+			t.Fatalf("request %d does not tell of %s", len(d.asked), told)
+		}
 	}
 	if stages, _, _ := d.pressed(s.ID()); stages[entry.StageCompact] == 0 {
 		t.Fatalf("stages %v", stages)
+	}
+	if all := string(d.asked[len(d.asked)-1].body); !strings.Contains(all, "Ambit's record") || strings.Contains(all, "Latest request") {
+		t.Errorf("what the system told is taken for what the user said: %s", all)
 	}
 	if n := baselines(d.facts(s.ID())); n != 1 {
 		t.Fatalf("%d baselines while the fact cannot be read", n)
@@ -318,13 +331,17 @@ func TestCheckpointWithoutABaseline(t *testing.T) {
 	if s, err = d.anew().Resume(t.Context(), s.ID(), d.setup); err != nil {
 		t.Fatal(err)
 	}
+	stages, _, _ := d.pressed(s.ID())
 	turn()
 	if system, messages := d.shown(len(d.asked) - 1); !strings.Contains(system, "is the second fact") || strings.Contains(strings.Join(messages, "\n"), "second fact") {
 		t.Errorf("in front stands %q", system)
 	}
-	turn()
-	if n := baselines(d.facts(s.ID())); n != 2 {
-		t.Errorf("%d baselines", n)
+	for range 3 {
+		turn()
+	}
+	again, _, _ := d.pressed(s.ID())
+	if n, most := baselines(d.facts(s.ID())), 2+again[entry.StageCompact]-stages[entry.StageCompact]; n < 2 || n > most {
+		t.Errorf("%d baselines, and at most %d have a reason", n, most)
 	}
 }
 
@@ -350,27 +367,20 @@ func TestCheckpointBetweenRuns(t *testing.T) {
 	}
 	turn()
 	whole := len(d.asked[len(d.asked)-1].body)
-	unlock, err := d.store.Lock(t.Context(), s.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
 	const pin = "The release is on Friday."
-	if _, err := rec.Pin(t.Context(), nil, ambit.Pinning{Text: pin, By: ambit.ByUser}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := rec.Compact(t.Context(), nil)
-	if err != nil || c.Checkpoint == "" || c.Changes == 0 {
-		t.Fatalf("%+v, %v", c, err)
-	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	d.act(s.ID(), func(rec *ambit.Recording) error {
+		if _, err := rec.Pin(t.Context(), nil, ambit.Pinning{Text: pin, By: ambit.ByUser}); err != nil {
+			return err
+		}
+		c, err := rec.Compact(t.Context(), nil)
+		if c.Checkpoint == "" || c.Changes == 0 {
+			t.Errorf("%+v", c)
+		}
+		return err
+	})
 	b.value = "the second fact"
 	d.setup.Limits.Turns = 2
+	var err error
 	if s, err = d.anew().Resume(t.Context(), s.ID(), d.setup); err != nil {
 		t.Fatal(err)
 	}
@@ -389,6 +399,82 @@ func TestCheckpointBetweenRuns(t *testing.T) {
 		if two, _ := second.elements(t, provider.TypeMessages); !prefixed(one, two) {
 			t.Error("behind the checkpoint a request does not begin as the one before")
 		}
+	}
+}
+
+// One input alone is longer than the window, and nobody knows how long a token is: the request is made shorter until it fits, three
+// times at most, and what the user demanded in it stays.
+//
+// covers: X-07 part
+func TestOneInputThatIsTooLong(t *testing.T) {
+	for wire := range wireNames {
+		for window, fits := range map[int64]bool{3000: true, 60: false} {
+			t.Run(fmt.Sprint(wire, " ", window), func(t *testing.T) {
+				model := scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{{Text: "Yes."}}}}}, scripted.Options{
+					Strict: true, Window: window, BytesPerToken: 1,
+				})
+				d := newDesk(t, wire, model)
+				d.setup.Agent.Tools = nil
+				s := d.begin(constraint + "\n" + strings.Repeat("A line of a long report that somebody pasted.\n", 2000))
+				out, err := s.Run(t.Context())
+				sent := d.sent(s.ID())
+				if fits {
+					if err != nil || out.Text != "Yes." || len(sent) < 3 {
+						t.Fatalf("%+v, %v, after %d requests", out, err, len(sent))
+					}
+				} else if err == nil || !strings.Contains(err.Error(), "a longer window") {
+					t.Fatalf("%+v, %v", out, err)
+				}
+				for i, body := range sent {
+					if !strings.Contains(body, constraint) || i > 0 && len(body) >= len(sent[i-1]) {
+						t.Errorf("request %d has %d bytes, and the one before %d", i+1, len(body), len(sent[max(0, i-1)]))
+					}
+				}
+			})
+		}
+	}
+}
+
+// What is pinned between two runs stands in the next request, and once.
+func TestPinOfAnOwnSession(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(4))
+	s := d.begin("Hello.")
+	if _, err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const pin = "The release is on Friday."
+	d.act(s.ID(), func(rec *ambit.Recording) error {
+		_, err := rec.Pin(t.Context(), nil, ambit.Pinning{Text: pin, By: ambit.ByUser})
+		return err
+	})
+	s, err := d.anew().Resume(t.Context(), s.ID(), d.setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		d.run(s, "And now?")
+		if n := strings.Count(string(d.asked[len(d.asked)-1].body), pin); n != 1 {
+			t.Errorf("request %d holds the pin %d times", len(d.asked), n)
+		}
+	}
+}
+
+// act does something to a session that nobody leads.
+func (d *desk) act(id string, do func(*ambit.Recording) error) {
+	d.t.Helper()
+	unlock, err := d.store.Lock(d.t.Context(), id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	rec, err := ambit.OpenRecording(d.t.Context(), d.store, id)
+	if err == nil {
+		err = do(rec)
+	}
+	if err := errors.Join(err, unlock()); err != nil {
+		d.t.Fatal(err)
 	}
 }
 

@@ -150,10 +150,12 @@ func (s *Session) stale() string {
 		return "the session begins"
 	case s.setup.Off:
 		return ""
-	case s.own.Compacted != 0:
-		return compacted
 	}
-	return switched(s.own.For, s.own.Works)
+	why := switched(s.own.For, s.own.Works)
+	if why == "" && s.own.Compacted != 0 {
+		why = compacted
+	}
+	return why
 }
 
 // compacted is why a baseline is opened where a checkpoint begins to stand for what was said: it says what was told since.

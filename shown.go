@@ -61,7 +61,8 @@ func (s *Session) view(ctx context.Context) (view.View, error) {
 		if u.Role == unit.Tool && told[u.Parts[0].ID] != "" {
 			u = given(u, told)
 		}
-		v.Segments = append(v.Segments, view.Segment{Layer: view.Working, Unit: u, Apart: s.sent.between(before, x.seq)})
+		apart := u.Role == unit.System || s.sent.between(before, x.seq) // what is told leaves again, and nothing else is to change then
+		v.Segments = append(v.Segments, view.Segment{Layer: view.Working, Unit: u, Apart: apart})
 		if x.seq < s.sent.last() {
 			kept = len(v.Segments)
 		}

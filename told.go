@@ -106,9 +106,9 @@ func (s *Session) begin(ctx context.Context) (fence int, looked bool, err error)
 func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool, err error) {
 	for {
 		s.mu.Lock()
-		stale, fence := s.stale() != "", s.fence
+		stale, fence := orElse(s.stale(), why), s.fence
 		s.mu.Unlock()
-		if !stale && why == "" {
+		if stale == "" {
 			return fence, false, nil
 		}
 		o, err := s.observe(ctx)
@@ -116,6 +116,7 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			return 0, false, err
 		}
 		o.stale = orElse(o.stale, why)
+		current := o.stale == compacted // the old one says nothing wrong, and what has changed can be told behind it
 		var out source.Outcome
 		if o.exists && o.moved == "" && !o.purged {
 			out, err = o.parts.Replace(o.found, o.told)
@@ -129,7 +130,7 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			continue // what blocks whom the session was switched from, blocks nobody
 		}
 		if out.Status == source.Blocked {
-			return o.fence, stale, s.blocked(ctx, o, missing(o.found, out.Blocked)) // what has changed is told behind the old one
+			return o.fence, !current, s.blocked(ctx, o, missing(o.found, out.Blocked))
 		}
 		if done, err := s.tell(ctx, o, out); done || err != nil {
 			return o.fence, true, err

@@ -8,7 +8,7 @@ import (
 
 // frames are the elements in which clients put what is not the user's own into a user's message.
 var frames = []string{
-	"system-reminder", "environment_context", "environment_details", "local-command-stdout", "local-command-caveat", "command-message", "command-name", "command-args",
+	"system-reminder", "system-update", "environment_context", "environment_details", "local-command-stdout", "local-command-caveat", "command-message", "command-name", "command-args",
 	"bash-stdout", "bash-stderr", "task-notification", "current_datetime", "local-command-stderr", "ide_opened_file", "ide_selection", "turn_aborted", "session-start-hook",
 	"user-prompt-submit-hook",
 }

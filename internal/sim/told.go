@@ -13,7 +13,7 @@ import (
 // stale reports whether another baseline is needed because the session works with something else.
 func (m *model) stale() bool {
 	b := m.base
-	return b == nil || m.pressed.compacted || b.plan.agent != m.plan.agent || b.plan.dir != m.plan.dir || b.plan.model != m.plan.model ||
+	return b == nil || b.plan.agent != m.plan.agent || b.plan.dir != m.plan.dir || b.plan.model != m.plan.model ||
 		b.plan.role != m.plan.role || b.plan.tools != m.plan.tools
 }
 
@@ -145,7 +145,7 @@ func (m *model) baseline(seq entry.Seq, f *entry.Told, missing []string) {
 	}
 	stable, volatile := strings.Join(layers[0], "\n\n"), strings.Join(layers[1], "\n\n")
 	about := m.w.press.policy == ambit.PolicyFull && f.Why == "the conversation is compacted" // which is decided on next
-	ok := (m.replaced() || about) && len(m.blocked()) == 0
+	ok := (m.replaced() || about || m.pressed.compacted) && len(m.blocked()) == 0
 	m.w.holds(Source, ok, "entry %d opens a baseline (stale: %v, gone: %v, blocked: %v)", seq, m.stale(), m.gone(), m.blocked())
 	ok = m.text(f.Text) == stable && m.text(f.Volatile) == volatile && slices.Equal(missing, m.lost())
 	m.w.holds(Source, ok, "the baseline %d is %q and %q, missing %v, and is to be %q and %q, missing %v", seq, m.text(f.Text), m.text(f.Volatile), missing, stable, volatile, m.lost())
@@ -173,6 +173,9 @@ func (m *model) current(n int) {
 		ok := len(m.blocked()) > 0 && !m.elsewhere()
 		m.w.holds(Source, ok, "request %d needs another baseline (stale: %v, gone: %v), and blocked by is %v", n, m.stale(), m.gone(), m.blocked())
 		return
+	}
+	if m.pressed.compacted {
+		m.w.holds(Source, len(m.blocked()) > 0, "request %d is made behind a checkpoint with an old baseline, and nothing blocks another", n)
 	}
 	m.w.holds(Source, m.sight.plan == m.plan, "request %d is made for %s of what %s found", n, m.plan, m.sight.plan)
 	changes := m.changes()
