@@ -34,6 +34,7 @@ type EngineOptions struct {
 	Now    func() time.Time                                 // nil for the clock
 	Random io.Reader                                        // for the names of sessions; nil for the system's
 	Wait   func(ctx context.Context, d time.Duration) error // until an attempt is repeated; nil for a timer
+	Key    []byte                                           // by which refs with a suffix and cursors are known again, in another process, too; nil for one that anybody could have made
 }
 
 // NewEngine makes an engine over a store, which the caller closes after the last session.
@@ -46,6 +47,9 @@ func NewEngine(store *journal.Dir, o EngineOptions) *Engine {
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if len(o.Key) == 0 {
+		o.Key = []byte("ambit without a secret")
 	}
 	if o.Wait == nil {
 		o.Wait = wait
@@ -103,7 +107,7 @@ type Setup struct {
 	Limits Bounds
 	Retry  Retry
 	Off    bool   // context.mode is off: no source is read, and no boundary made
-	Parent string // the session that it works for; empty for none
+	Parent string // the session that it works for, as it began; empty for none
 
 	Compose func() (source.Composition, error) // the sources of live facts, asked at each turn; nil for none
 	Each    source.Each                        // by which they are read; nil for one after another

@@ -112,6 +112,7 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	if err != nil {
 		return err
 	}
+	setup.Parent = orElse(s.own.Works.Parent, setup.Parent) // whoever began it, owns it
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
 		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),

@@ -217,12 +217,15 @@ const sourceTime = 5 * time.Second
 
 // runSession begins a session, or goes on with one.
 func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task, home string) (*ambit.Session, error) {
-	engine := ambit.NewEngine(d, ambit.EngineOptions{Now: e.now})
+	key, err := e.cursorKey()
+	if err != nil {
+		return nil, err
+	}
+	engine := ambit.NewEngine(d, ambit.EngineOptions{Now: e.now, Key: key})
 	var name string
 	var told source.Snapshot
 	var was *entry.Works
 	if f.resume != "" {
-		var err error
 		if name, err = e.session(ctx, d, f.resume); err != nil {
 			return nil, err
 		}
@@ -238,11 +241,13 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	if err != nil {
 		return nil, err
 	}
-	setup.Agent.Tools = append(setup.Agent.Tools, engine.Task(func() (ambit.Setup, error) {
+	work := engine.Task(func() (ambit.Setup, error) {
 		helper, err := e.runSetup(f, model, dir, home, nil)
 		helper.Agent.Name, helper.Watch = "helper", nil
+		helper.Agent.Tools = append(helper.Agent.Tools, engine.Recall()...)
 		return helper, err
-	}))
+	})
+	setup.Agent.Tools = append(append(setup.Agent.Tools, engine.Recall()...), work)
 	if name != "" {
 		return engine.Resume(ctx, name, setup)
 	}
