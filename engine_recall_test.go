@@ -136,8 +136,7 @@ func TestAgentRecalls(t *testing.T) {
 // covers: A-04 part
 func TestRecallRefuses(t *testing.T) {
 	asked := 0
-	var d *desk
-	d = newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
 		{Calls: []scripted.Call{scriptedCall("read", "a.go"), scriptedCall("read", "b.go"), {Name: "probe"}}}, {Text: "Done."},
 	}}}}, scripted.Options{Strict: true}))
 	d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.probe(func(ctx context.Context) {
@@ -198,8 +197,7 @@ func TestOwnerRecalls(t *testing.T) {
 		return scripted.Call{Name: "task", Args: map[string]any{"prompt": prompt}}
 	}
 	looks := scripted.Turn{Calls: []scripted.Call{scriptedCall("read", "a"), {Name: "probe"}}}
-	var d *desk
-	d = newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{
 		{Match: "Short work", Turns: []scripted.Turn{looks, {Text: "It is in a."}, {Text: "Still."}}},
 		{Match: "Long work", Turns: []scripted.Turn{{Calls: []scripted.Call{scriptedCall("read", "long")}}, {Calls: []scripted.Call{scriptedCall("read", "longer")}}}},
 		{Match: "Boss", Turns: []scripted.Turn{{Calls: []scripted.Call{task("Short work."), task("Long work."), {Name: "probe"}}}, {Text: "Thanks."}, {Calls: []scripted.Call{{Name: "probe"}}}, {Text: "Thanks."}}},
@@ -279,9 +277,8 @@ func TestOwnerRecalls(t *testing.T) {
 //
 // covers: J-13 part
 func TestRecallOfPurged(t *testing.T) {
-	var d *desk
 	var saw []string
-	d = newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
 		{Calls: []scripted.Call{scriptedCall("read", "a")}}, {Text: "Done."}, {Calls: []scripted.Call{{Name: "probe"}}}, {Text: "Done."},
 	}}}}, scripted.Options{}))
 	d.setup.Model.Rest = nil

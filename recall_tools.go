@@ -10,6 +10,7 @@ import (
 
 	"ambit/internal/index"
 	"ambit/internal/pool"
+	"ambit/journal"
 	"ambit/view"
 )
 
@@ -181,10 +182,10 @@ func (e *Engine) recall(ctx context.Context, args json.RawMessage, recall func(c
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
-	case session != by.session && (p == nil || p.Own == nil || p.Own.Works.Parent != by.session): // whether there is one or not
+	case session != by.session && (p.Own == nil || p.Own.Works.Parent != by.session): // whether there is one or not
 		_, answer, _ := Labelled("", "", index.Refusal(index.NotAuthorized, index.NotInCapture))
 		return "", fmt.Errorf("no agent that you gave work to has the session %q: take one that a report names, or leave session out for your own\n%s", session, answer)
-	case p == nil:
+	case err != nil && !errors.Is(err, journal.ErrCorrupt): // of what is damaged, an answer says itself that it is not all
 		return "", fmt.Errorf("recall session %s: %w", session, err)
 	}
 	a, err := recall(ctx, &Recording{store: e.store, session: session, pool: p, torn: err != nil}, args)

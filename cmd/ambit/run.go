@@ -24,7 +24,7 @@ import (
 type runFlags struct {
 	protocol, baseURL, model, dir, resume, scripted string
 	allow                                           []string
-	yes, asJSON                                     bool
+	yes, asJSON, ephemeral                          bool
 	turns, output                                   int
 	limit                                           time.Duration
 	usd                                             float64
@@ -34,7 +34,8 @@ type runFlags struct {
 
 // ran is the answer of ambit run --json.
 type ran struct {
-	Session string `json:"session"`
+	Session   string `json:"session"`
+	Ephemeral bool   `json:"ephemeral,omitempty"`
 	ambit.Outcome
 	Ended string `json:"ended"`
 	Why   string `json:"why,omitempty"`
@@ -81,6 +82,7 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
+	c.Flags().BoolVar(&f.ephemeral, "ephemeral", false, "record nothing on the disk: when it has ended, nobody can go on with it or look at it")
 	c.Flags().BoolVar(&f.yes, "yes", false, "allow everything that no rule denies")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object at the end, and nothing else on standard output")
 	c.Flags().IntVar(&f.turns, "turns", ambit.DefaultTurns, "the most turns")
@@ -132,6 +134,9 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")
 	}
+	if f.ephemeral && f.resume != "" {
+		return misused("an ephemeral session begins anew and leaves nothing: --ephemeral and --resume do not go together")
+	}
 	if f.scripted != "" {
 		dir, err := filepath.Abs(f.dir)
 		if err != nil {
@@ -144,7 +149,7 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 		defer stop()
 		f.baseURL = base
 	}
-	d, home, err := e.record(journal.Holder{Command: "run"})
+	d, home, err := e.runStore(f)
 	if err != nil {
 		return err
 	}
@@ -160,6 +165,19 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	}
 	out, err := s.Run(ctx)
 	return errors.Join(e.runEnd(ctx, f, s, out, err), s.Close())
+}
+
+// runStore opens the store that is recorded in, and says which the data directory is. An ephemeral session's is in memory.
+func (e *env) runStore(f *runFlags) (*journal.Dir, string, error) {
+	if !f.ephemeral {
+		return e.record(journal.Holder{Command: "run"})
+	}
+	home, err := e.home()
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := journal.OpenMemory(journal.Options{Now: e.now})
+	return d, home, err
 }
 
 // runSetup is what the agent works with. Told is what a session that is taken up was told.
@@ -295,7 +313,7 @@ func printableLines(text string) string {
 
 // runEnd says how it ended.
 func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out ambit.Outcome, err error) error {
-	answer := ran{Session: s.ID(), Outcome: out, Ended: string(entry.EndingDone)}
+	answer := ran{Session: s.ID(), Ephemeral: f.ephemeral, Outcome: out, Ended: string(entry.EndingDone)}
 	if err != nil {
 		answer.Ended, answer.Why = string(entry.EndingFailed), err.Error()
 		if _, limit := errors.AsType[*ambit.LimitError](err); limit {
@@ -309,7 +327,11 @@ func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out amb
 			return failed
 		}
 	} else {
-		e.say("%s, %s tokens of output, $%.4f; %s log %s shows it", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, e.self(), s.ID())
+		where := e.self() + " log " + s.ID() + " shows it"
+		if f.ephemeral {
+			where = "nothing was kept"
+		}
+		e.say("%s, %s tokens of output, $%.4f; %s", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, where)
 	}
 	return err
 }
