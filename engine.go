@@ -106,7 +106,7 @@ type Setup struct {
 	Dir    string // the folder that it works in
 	Limits Bounds
 	Retry  Retry
-	Off    bool   // context.mode is off: no source is read, and no boundary made
+	Mode   Mode   // empty for the one that the session has; a change waits until what was accepted before it is done
 	Parent string // the session that it works for, as it began; empty for none
 
 	Compose func() (source.Composition, error) // the sources of live facts, asked at each turn; nil for none
@@ -122,6 +122,8 @@ func (s *Setup) check() error {
 		return sayf(ErrRefused, "%q is no wire that an agent can talk over: messages, responses, chat and generate are", m.Type)
 	case m.Name == "":
 		return sayf(ErrRefused, "no model is named")
+	case s.Mode != "" && s.Mode != ModeOn && s.Mode != ModeOff:
+		return sayf(ErrRefused, "context.mode is on or off; %q is neither", s.Mode)
 	}
 	switch u, err := url.Parse(s.Model.BaseURL); {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":

@@ -381,7 +381,7 @@ func TestModeOff(t *testing.T) {
 	s := d.begin()
 	d.run(s, "One.")
 	a.value, a.read = "2", func() { t.Error("a source was read") }
-	d.setup.Off, d.setup.Model.Name = true, "claude-opus-5"
+	d.setup.Mode, d.setup.Model.Name = ambit.ModeOff, "claude-opus-5"
 	if err := s.Switch(t.Context(), d.setup); err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestModeOff(t *testing.T) {
 	if !strings.Contains(system, "test/a is 1") || !slices.Equal(messages, []string{"user: One.", "assistant: Yes.", "user: Two."}) {
 		t.Errorf("%q, %q", system, messages)
 	}
-	a.read, d.setup.Off = nil, false
+	a.read, d.setup.Mode = nil, ambit.ModeOn
 	if err := s.Switch(t.Context(), d.setup); err != nil {
 		t.Fatal(err)
 	}

@@ -21,15 +21,16 @@ type Session struct {
 
 	running sync.Mutex // held by Run
 
-	mu     sync.Mutex // guards what follows
-	setup  Setup
-	fence  int // raised by each switch
-	own    *pool.Own
-	n      int      // number of the newest request
-	sent   past     // what it held
-	said   []spoken // the conversation
-	heard  int      // how many of own's steps it is made of
-	broken error    // why nothing can be appended any more
+	mu      sync.Mutex // guards what follows
+	setup   Setup
+	fence   int // raised by each switch
+	own     *pool.Own
+	n       int      // number of the newest request
+	sent    past     // what it held
+	said    []spoken // the conversation
+	heard   int      // how many of own's steps it is made of
+	turning *turning // nil where no change of mode waits
+	broken  error    // why nothing can be appended any more
 }
 
 // ID is the session's name.
@@ -115,7 +116,7 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	setup.Parent = orElse(s.own.Works.Parent, setup.Parent) // whoever began it, owns it
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
-		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
+		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: s.mode(setup.Mode), Tools: setup.Agent.tools(),
 		BaseURL: setup.Model.BaseURL,
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
@@ -133,7 +134,7 @@ func (s *Session) stale() string {
 	switch {
 	case s.own.Baseline == nil:
 		return "the session begins"
-	case s.setup.Off:
+	case s.own.Works.Plain:
 		return ""
 	}
 	return switched(s.own.For, s.own.Works)

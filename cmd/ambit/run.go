@@ -22,12 +22,12 @@ import (
 
 // runFlags are what ambit run is called with.
 type runFlags struct {
-	protocol, baseURL, model, dir, resume, scripted string
-	allow                                           []string
-	yes, asJSON, ephemeral                          bool
-	turns, output                                   int
-	limit                                           time.Duration
-	usd                                             float64
+	protocol, baseURL, model, dir, resume, scripted, mode string
+	allow                                                 []string
+	yes, asJSON, ephemeral                                bool
+	turns, output                                         int
+	limit                                                 time.Duration
+	usd                                                   float64
 
 	given map[string]bool // flags that were
 }
@@ -66,6 +66,9 @@ func newRun(e *env) *cobra.Command {
 			if f.turns < 1 || f.output < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
 				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
 			}
+			if m := ambit.Mode(f.mode); m != "" && m != ambit.ModeOn && m != ambit.ModeOff {
+				return misused("--mode is on or off, not %q", f.mode)
+			}
 			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
 				f.given[name] = c.Flags().Changed(name)
 			}
@@ -82,6 +85,7 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
+	c.Flags().StringVar(&f.mode, "mode", "", "context.mode: on, or off to tell the agent no live facts and leave its conversation as it is; without it as the session has it, and a new one on")
 	c.Flags().BoolVar(&f.ephemeral, "ephemeral", false, "record nothing on the disk: when it has ended, nobody can go on with it or look at it")
 	c.Flags().BoolVar(&f.yes, "yes", false, "allow everything that no rule denies")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object at the end, and nothing else on standard output")
@@ -216,7 +220,7 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	}
 	return ambit.Setup{
 		Retry: retry,
-		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir,
+		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir, Mode: ambit.Mode(f.mode),
 		Limits: ambit.Bounds{Turns: f.turns, Output: f.output, Time: f.limit, USD: f.usd},
 		Watch:  e.runWatch(f),
 		Each:   host.Each(sourceTime),
