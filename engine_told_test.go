@@ -203,6 +203,19 @@ func TestAnotherModel(t *testing.T) {
 	if !strings.Contains(string(d.asked[3].body), `"model":"claude-opus-5"`) {
 		t.Errorf("the model is not named: %s", d.asked[3].body)
 	}
+	var kept []string // what left the view stays in the journal
+	for _, f := range d.facts(s.ID()) {
+		if f, is := f.(*entry.Told); is && !f.Baseline && f.Text != nil {
+			text, err := d.store.Body(t.Context(), s.ID(), *f.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, string(text))
+		}
+	}
+	if !slices.Equal(kept, []string{"test/a is now 2"}) {
+		t.Errorf("the journal keeps %q", kept)
+	}
 }
 
 // An agent is switched while its facts are read: the request is the new one's, with its own baseline, and the input is promoted

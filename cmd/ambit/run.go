@@ -184,8 +184,9 @@ func (e *env) runStore(f *runFlags) (*journal.Dir, string, error) {
 	return d, home, err
 }
 
-// runSetup is what the agent works with. Told is what a session that is taken up was told.
-func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot) (ambit.Setup, error) {
+// runSetup is what the agent works with. Told is what a session that is taken up was told, and read are files that it has read
+// since.
+func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot, read []string) (ambit.Setup, error) {
 	own, err := agent.ParseRules(strings.Join(f.allow, "\n"))
 	if err != nil {
 		return ambit.Setup{}, misused("%v", err)
@@ -202,11 +203,15 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	instructions := source.NewInstructions(source.InstructionOptions{
 		Files: files, Dir: place.Dir, Root: place.Root, Global: []string{filepath.Join(home, "AGENTS.md")}, Nested: source.Nested(told),
 	})
-	o := agent.Options{Dir: place.Dir, Rules: rules, Read: func(path string) {
+	discover := func(path string) {
 		if _, err := instructions.Discovered(path); err != nil {
 			e.say("cannot look for instructions beside %s: %v", path, err)
 		}
-	}}
+	}
+	for _, path := range read {
+		discover(path)
+	}
+	o := agent.Options{Dir: place.Dir, Rules: rules, Read: discover}
 	if e.asks() {
 		o.Ask = e.allowTool
 	}
@@ -259,12 +264,22 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	if err != nil {
 		return nil, err
 	}
-	setup, err := e.runSetup(f, model, dir, home, told)
+	var read []string
+	switch {
+	case was == nil:
+	case sameFolder(was.Dir, dir):
+		if read, err = readSince(ctx, d, name, was.Dir); err != nil {
+			return nil, err
+		}
+	default:
+		told = nil // what it found there is left behind
+	}
+	setup, err := e.runSetup(f, model, dir, home, told, read)
 	if err != nil {
 		return nil, err
 	}
 	work := engine.Task(func() (ambit.Setup, error) {
-		helper, err := e.runSetup(f, model, dir, home, nil)
+		helper, err := e.runSetup(f, model, dir, home, nil, nil)
 		helper.Agent.Name, helper.Watch = "helper", nil
 		helper.Agent.Tools = append(helper.Agent.Tools, engine.Recall()...)
 		return helper, err
@@ -274,6 +289,12 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 		return engine.Resume(ctx, name, setup)
 	}
 	return engine.Begin(ctx, task, setup)
+}
+
+// sameFolder compares where a session worked with where it is to work, which may lead there over links.
+func sameFolder(was, dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return was == dir || err == nil && was == real
 }
 
 // runWatch tells people what happens: what the model says on standard output, the rest on standard error.
