@@ -3,6 +3,7 @@ package ambit_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -529,4 +530,44 @@ func TestPurgedOfAnOwnSession(t *testing.T) {
 			t.Errorf("%s: %s", kind, all)
 		}
 	}
+}
+
+// Another base URL is recorded, because its provider has another cache, and opens no baseline; another credential leaves no trace, and is
+// what the next request is sent with.
+//
+// covers: S-11 part
+func TestAnotherAddress(t *testing.T) {
+	a := &board{key: "test/a", value: "1"}
+	model := talker(9)
+	var with []string
+	d := newDesk(t, provider.TypeMessages, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		with = append(with, r.Host+" "+r.Header.Get("x-api-key"))
+		model.ServeHTTP(w, r)
+	}))
+	d.setup.Model.Name = "claude-opus-5-5"
+	d.setup.Compose = func() (source.Composition, error) { return source.Compose(a.source()) }
+	s := d.begin()
+	d.run(s, "One.")
+	before := len(d.facts(s.ID()))
+	d.setup.Model.Credential = "another secret"
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.kinds(s.ID()); len(got) != before {
+		t.Errorf("another credential is recorded: %v", got[before:])
+	}
+	d.run(s, "Two.")
+	before = len(d.facts(s.ID()))
+	d.setup.Model.BaseURL = strings.Replace(d.setup.Model.BaseURL, "127.0.0.1", "localhost", 1)
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "Three.")
+	if got := d.kinds(s.ID())[before:]; got[0] != "works" || slices.Contains(got, "told") {
+		t.Errorf("another base URL is recorded as %v", got)
+	}
+	if len(with) != 3 || !strings.HasSuffix(with[0], " secret") || with[0] == with[1] || !strings.HasPrefix(with[2], "localhost:") || !strings.HasSuffix(with[2], " another secret") {
+		t.Errorf("asked at %v", with)
+	}
+	d.check(s.ID(), provider.TypeMessages)
 }

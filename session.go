@@ -96,7 +96,8 @@ func (s *Session) text(ctx context.Context, b *entry.Body) (string, error) {
 }
 
 // Switch replaces what the session works with, from the next turn on. Another agent, model or folder opens a new baseline; the
-// conversation goes on. A turn that is being made ready begins again with the new setup; one whose request is on its way
+// conversation goes on. Another base URL opens none, since what is told stays true, and is recorded all the same: who answers
+// there has a cache of its own, which holds nothing of the session yet. Another credential is not recorded. A turn that is being made ready begins again with the new setup; one whose request is on its way
 // comes to its end.
 func (s *Session) Switch(ctx context.Context, setup Setup) error {
 	if err := setup.check(); err != nil {
