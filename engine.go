@@ -31,7 +31,7 @@ type Engine struct {
 // EngineOptions are an engine's hands on the world. The zero value is the real one.
 type EngineOptions struct {
 	Client *http.Client                                     // nil for one that follows no redirects; how long it waits is for Setup.Limits to say
-	Now    func() time.Time                                 // nil for the clock
+	Now    func() time.Time                                 // nil for the clock; is called at any time, and from several goroutines
 	Random io.Reader                                        // for the names of sessions; nil for the system's
 	Wait   func(ctx context.Context, d time.Duration) error // until an attempt is repeated; nil for a timer
 	Key    []byte                                           // by which refs with a suffix and cursors are known again, in another process, too; nil for one that anybody could have made

@@ -138,7 +138,8 @@ func (e *Engine) Recall() []Tool {
 				Name: name, Description: about,
 				Schema: []byte(`{"type":"object","properties":{` + members + `,` + sessionMember + `},"required":["` + required + `"],"additionalProperties":false}`),
 			},
-			Run: func(ctx context.Context, args json.RawMessage) (string, error) { return e.recall(ctx, args, recall) },
+			Reads: true,
+			Run:   func(ctx context.Context, args json.RawMessage) (string, error) { return e.recall(ctx, args, recall) },
 		}
 	}
 	return []Tool{
