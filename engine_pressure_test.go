@@ -208,9 +208,10 @@ func TestTooLongWithModeOff(t *testing.T) {
 			model := reader(24_000, false)
 			d := newReader(t, provider.TypeMessages, 24_000, model)
 			d.setup.Limits.Turns = 100
-			d.setup.Off = what == "mode"
 			if what == "policy" {
 				d.setup.Policy = ambit.PolicyRecord
+			} else {
+				d.setup.Mode = ambit.ModeOff
 			}
 			s := d.begin("Read all files.")
 			_, err := s.Run(t.Context())
@@ -221,7 +222,7 @@ func TestTooLongWithModeOff(t *testing.T) {
 			if stages, _, edited := d.pressed(s.ID()); len(stages) > 0 || edited > 0 {
 				t.Errorf("stages %v, %d edited", stages, edited)
 			}
-			d.setup.Off, d.setup.Policy, d.setup.Limits.Turns = false, "", 3
+			d.setup.Mode, d.setup.Policy, d.setup.Limits.Turns = ambit.ModeOn, "", 3
 			if err := s.Switch(t.Context(), d.setup); err != nil {
 				t.Fatal(err)
 			}

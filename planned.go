@@ -20,10 +20,10 @@ const (
 	PolicyFull   = selection.Full   // and a checkpoint stands in place of what is old
 )
 
-// policy is the setup's; with context.mode off nothing is edited anew.
-func (s *Setup) policy() selection.Policy {
-	name := orElse(s.Policy, PolicyFull)
-	if s.Off {
+// policy is the setup's; with context.mode off nothing is edited anew. The caller holds mu.
+func (s *Session) policy() selection.Policy {
+	name := orElse(s.setup.Policy, PolicyFull)
+	if s.own.Works.Plain {
 		name = PolicyRecord
 	}
 	p, _ := selection.Named(name)
@@ -71,7 +71,7 @@ func (s *Session) forget(u *entry.Unit) {
 // plan begins to plan what is sent in place of a request, of which so many messages were in the one before, where anything may be
 // edited. The caller holds mu.
 func (s *Session) plan(ctx context.Context, r *request, e provider.Elements, hashes []thread.Hash, shared int) {
-	policy := s.setup.policy()
+	policy := s.policy()
 	if policy.Name == PolicyRecord && s.thread.Len() == 0 {
 		return
 	}
@@ -130,7 +130,7 @@ func (s *Session) shorten(r *request, refused error, over provider.Overflow, pas
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.setup.Off:
+	case s.own.Works.Plain:
 		return fmt.Errorf("%w: context.mode is off, so that nothing is left out of it: turn it on, or go on with a model that has a longer window", refused)
 	case !r.edits:
 		return fmt.Errorf("%w: the policy is %s, so that nothing is left out of it: take %s, or a model that has a longer window", refused, PolicyRecord, PolicyFull)

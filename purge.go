@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ambit/entry"
 	"ambit/internal/pool"
 	"ambit/journal"
+	"ambit/provider"
 )
 
 // TextPurge is what the purge of one entry's text does, or has done.
@@ -157,10 +159,40 @@ func (p *purging) aim() error {
 				return err
 			}
 			p.pieces.add(string(text))
+			if err := p.passed(f, string(text)); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
 	return sayf(ErrRefused, "%s, a %s, has no text", of.Ref(), p.fact.Kind())
+}
+
+// passed notes the messages in which the text passed of an input to an agent of Ambit's own, or of what one of its calls gave.
+func (p *purging) passed(f entry.Fact, text string) error {
+	_, input := f.(*entry.Input)
+	_, result := f.(*entry.Result)
+	if !input && !result || text == "" {
+		return nil
+	}
+	for i := range p.r.pool.Units {
+		u := &p.r.pool.Units[i]
+		if u.Of != entry.PartMessage || u.Seq < p.Of {
+			continue
+		}
+		said, err := p.r.Said(p.ctx, u.Seq)
+		if err != nil && !errors.Is(err, journal.ErrPurged) {
+			return fmt.Errorf("read %s: %w", u.Seq.Ref(), err)
+		}
+		if slices.ContainsFunc(said.Texts, func(t provider.Text) bool {
+			return t.Text == text || len(text) >= minPiece && strings.Contains(t.Text, text)
+		}) {
+			if err := p.means(u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // exchanged are the units of the request, or the response, that is meant.

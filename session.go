@@ -24,15 +24,16 @@ type Session struct {
 
 	running sync.Mutex // held by Run
 
-	mu     sync.Mutex // guards what follows
-	setup  Setup
-	fence  int // raised by each switch
-	own    *pool.Own
-	n      int      // number of the newest request
-	sent   past     // what it held
-	said   []spoken // the conversation
-	heard  int      // how many of own's steps it is made of
-	broken error    // why nothing can be appended any more
+	mu      sync.Mutex // guards what follows
+	setup   Setup
+	fence   int // raised by each switch
+	own     *pool.Own
+	n       int      // number of the newest request
+	sent    past     // what it held
+	said    []spoken // the conversation
+	heard   int      // how many of own's steps it is made of
+	turning *turning // nil where no change of mode waits
+	broken  error    // why nothing can be appended any more
 
 	thread *pressure.Thread // by what requests are edited, and what they cost
 	pins   []selection.Pin
@@ -111,7 +112,8 @@ func (s *Session) text(ctx context.Context, b *entry.Body) (string, error) {
 }
 
 // Switch replaces what the session works with, from the next turn on. Another agent, model or folder opens a new baseline; the
-// conversation goes on. A turn that is being made ready begins again with the new setup; one whose request is on its way
+// conversation goes on. Another base URL opens none, since what is told stays true, and is recorded all the same: who answers
+// there has a cache of its own, which holds nothing of the session yet. Another credential is not recorded. A turn that is being made ready begins again with the new setup; one whose request is on its way
 // comes to its end.
 func (s *Session) Switch(ctx context.Context, setup Setup) error {
 	if err := setup.check(); err != nil {
@@ -128,9 +130,10 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	if err != nil {
 		return err
 	}
+	setup.Parent = orElse(s.own.Works.Parent, setup.Parent) // whoever began it, owns it
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
-		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
+		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: s.mode(setup.Mode), Tools: setup.Agent.tools(),
 		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window,
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
@@ -148,7 +151,7 @@ func (s *Session) stale() string {
 	switch {
 	case s.own.Baseline == nil:
 		return "the session begins"
-	case s.setup.Off:
+	case s.own.Works.Plain:
 		return ""
 	}
 	why := switched(s.own.For, s.own.Works)

@@ -54,7 +54,7 @@ type observed struct {
 func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	s.mu.Lock()
 	setup, own := s.setup, s.own
-	o.off = setup.Off
+	o.off = own.Works.Plain
 	o.fence, o.stale, o.exists = s.fence, s.stale(), own.Baseline != nil
 	if o.exists && (own.For.Agent != own.Works.Agent || !sameBody(own.For.Role, own.Works.Role) || own.For.Tools != own.Works.Tools) {
 		o.other = own.Works.Agent
@@ -73,7 +73,7 @@ func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	if err != nil {
 		return o, err
 	}
-	if setup.Compose != nil && !setup.Off {
+	if setup.Compose != nil && !o.off {
 		if o.parts, err = setup.Compose(); err != nil {
 			return o, fmt.Errorf("compose the sources: %w", err)
 		}

@@ -131,7 +131,10 @@ func (s *Session) idle(ctx context.Context, u used, err error) error {
 	}
 	f.Why = brief(f.Why)
 	defer s.say(Event{Kind: EventIdle, N: n, Text: f.Why, Err: err})
-	return s.append(ctx, f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err = s.add(ctx, append([]entry.Fact{f}, s.turned()...)...)
+	return err
 }
 
 // brief is the beginning of a reason, in whole characters.
@@ -205,7 +208,9 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 
 // account settles calls, and counts what sub-agents take that they ask for, which may be no more than what is left.
 func (s *Session) account(ctx context.Context, n int, u *used, limits Bounds) error {
-	by := &caller{session: s.id}
+	s.mu.Lock()
+	by := &caller{session: s.id, off: s.own.Works.Plain}
+	s.mu.Unlock()
 	if limits.Output > 0 {
 		by.limits.Output = max(1, limits.Output-u.output)
 	}

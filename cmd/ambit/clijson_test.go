@@ -145,6 +145,7 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"version", "--json"}},
 		{0, []string{"run", "--scripted", "demo", "--dir", t.TempDir(), "--yes", "--json", "Fix it."}},
 		{1, []string{"run", "--base-url", "http://127.0.0.1:9", "--json", "Fix it."}},
+		{1, []string{"run", "--base-url", "http://127.0.0.1:9", "--ephemeral", "--json", "Fix it."}},
 	} {
 		command := call.args[0]
 		for _, flag := range []string{"--public", "--checkpoint"} {

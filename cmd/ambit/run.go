@@ -23,21 +23,20 @@ import (
 
 // runFlags are what ambit run is called with.
 type runFlags struct {
-	protocol, baseURL, model, dir, resume, scripted string
-	allow                                           []string
-	yes, asJSON                                     bool
-	turns, output                                   int
-	limit                                           time.Duration
-	usd                                             float64
-	policy                                          string
-	window                                          int
+	protocol, baseURL, model, dir, resume, scripted, mode, policy string
+	allow                                                         []string
+	yes, asJSON, ephemeral                                        bool
+	turns, output, window                                         int
+	limit                                                         time.Duration
+	usd                                                           float64
 
 	given map[string]bool // flags that were
 }
 
 // ran is the answer of ambit run --json.
 type ran struct {
-	Session string `json:"session"`
+	Session   string `json:"session"`
+	Ephemeral bool   `json:"ephemeral,omitempty"`
 	ambit.Outcome
 	Ended string `json:"ended"`
 	Why   string `json:"why,omitempty"`
@@ -68,6 +67,9 @@ func newRun(e *env) *cobra.Command {
 			if f.turns < 1 || f.output < 0 || f.window < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
 				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
 			}
+			if m := ambit.Mode(f.mode); m != "" && m != ambit.ModeOn && m != ambit.ModeOff {
+				return misused("--mode is on or off, not %q", f.mode)
+			}
 			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
 				f.given[name] = c.Flags().Changed(name)
 			}
@@ -86,6 +88,8 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
+	c.Flags().StringVar(&f.mode, "mode", "", "context.mode: on, or off to tell the agent no live facts and leave its conversation as it is; without it as the session has it, and a new one on")
+	c.Flags().BoolVar(&f.ephemeral, "ephemeral", false, "record nothing on the disk: when it has ended, nobody can go on with it or look at it")
 	c.Flags().BoolVar(&f.yes, "yes", false, "allow everything that no rule denies")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object at the end, and nothing else on standard output")
 	c.Flags().IntVar(&f.turns, "turns", ambit.DefaultTurns, "the most turns")
@@ -143,6 +147,9 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")
 	}
+	if f.ephemeral && f.resume != "" {
+		return misused("an ephemeral session begins anew and leaves nothing: --ephemeral and --resume do not go together")
+	}
 	if f.scripted != "" {
 		dir, err := filepath.Abs(f.dir)
 		if err != nil {
@@ -155,7 +162,7 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 		defer stop()
 		f.baseURL = base
 	}
-	d, home, err := e.record(journal.Holder{Command: "run"})
+	d, home, err := e.runStore(f)
 	if err != nil {
 		return err
 	}
@@ -173,8 +180,22 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	return errors.Join(e.runEnd(ctx, f, s, out, err), s.Close())
 }
 
-// runSetup is what the agent works with. Told is what a session that is taken up was told.
-func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot) (ambit.Setup, error) {
+// runStore opens the store that is recorded in, and says which the data directory is. An ephemeral session's is in memory.
+func (e *env) runStore(f *runFlags) (*journal.Dir, string, error) {
+	if !f.ephemeral {
+		return e.record(journal.Holder{Command: "run"})
+	}
+	home, err := e.home()
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := journal.OpenMemory(journal.Options{Now: e.now})
+	return d, home, err
+}
+
+// runSetup is what the agent works with. Told is what a session that is taken up was told, and read are files that it has read
+// since.
+func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot, read []string) (ambit.Setup, error) {
 	own, err := agent.ParseRules(strings.Join(f.allow, "\n"))
 	if err != nil {
 		return ambit.Setup{}, misused("%v", err)
@@ -191,11 +212,15 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	instructions := source.NewInstructions(source.InstructionOptions{
 		Files: files, Dir: place.Dir, Root: place.Root, Global: []string{filepath.Join(home, "AGENTS.md")}, Nested: source.Nested(told),
 	})
-	o := agent.Options{Dir: place.Dir, Rules: rules, Read: func(path string) {
+	discover := func(path string) {
 		if _, err := instructions.Discovered(path); err != nil {
 			e.say("cannot look for instructions beside %s: %v", path, err)
 		}
-	}}
+	}
+	for _, path := range read {
+		discover(path)
+	}
+	o := agent.Options{Dir: place.Dir, Rules: rules, Read: discover}
 	if e.asks() {
 		o.Ask = e.allowTool
 	}
@@ -209,7 +234,7 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	}
 	return ambit.Setup{
 		Retry: retry,
-		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir,
+		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir, Mode: ambit.Mode(f.mode),
 		Policy: f.policy,
 		Limits: ambit.Bounds{Turns: f.turns, Output: f.output, Time: f.limit, USD: f.usd},
 		Watch:  e.runWatch(f),
@@ -229,7 +254,7 @@ const sourceTime = 5 * time.Second
 
 // runSession begins a session, or goes on with one.
 func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task, home string) (*ambit.Session, error) {
-	key, err := secret(home)
+	key, err := e.cursorKey()
 	if err != nil {
 		return nil, err
 	}
@@ -249,19 +274,37 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	if err != nil {
 		return nil, err
 	}
-	setup, err := e.runSetup(f, model, dir, home, told)
+	var read []string
+	switch {
+	case was == nil:
+	case sameFolder(was.Dir, dir):
+		if read, err = readSince(ctx, d, name, was.Dir); err != nil {
+			return nil, err
+		}
+	default:
+		told = nil // what it found there is left behind
+	}
+	setup, err := e.runSetup(f, model, dir, home, told, read)
 	if err != nil {
 		return nil, err
 	}
-	setup.Agent.Tools = append(setup.Agent.Tools, engine.Task(func() (ambit.Setup, error) {
-		helper, err := e.runSetup(f, model, dir, home, nil)
+	work := engine.Task(func() (ambit.Setup, error) {
+		helper, err := e.runSetup(f, model, dir, home, nil, nil)
 		helper.Agent.Name, helper.Watch = "helper", nil
+		helper.Agent.Tools = append(helper.Agent.Tools, engine.Recall()...)
 		return helper, err
-	}))
+	})
+	setup.Agent.Tools = append(append(setup.Agent.Tools, engine.Recall()...), work)
 	if name != "" {
 		return engine.Resume(ctx, name, setup)
 	}
 	return engine.Begin(ctx, task, setup)
+}
+
+// sameFolder compares where a session worked with where it is to work, which may lead there over links.
+func sameFolder(was, dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return was == dir || err == nil && was == real
 }
 
 // runWatch tells people what happens: what the model says on standard output, the rest on standard error.
@@ -324,7 +367,7 @@ func printableLines(text string) string {
 
 // runEnd says how it ended.
 func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out ambit.Outcome, err error) error {
-	answer := ran{Session: s.ID(), Outcome: out, Ended: string(entry.EndingDone)}
+	answer := ran{Session: s.ID(), Ephemeral: f.ephemeral, Outcome: out, Ended: string(entry.EndingDone)}
 	if err != nil {
 		answer.Ended, answer.Why = string(entry.EndingFailed), err.Error()
 		if _, limit := errors.AsType[*ambit.LimitError](err); limit {
@@ -338,7 +381,11 @@ func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out amb
 			return failed
 		}
 	} else {
-		e.say("%s, %s tokens of output, $%.4f; %s log %s shows it", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, e.self(), s.ID())
+		where := e.self() + " log " + s.ID() + " shows it"
+		if f.ephemeral {
+			where = "nothing was kept"
+		}
+		e.say("%s, %s tokens of output, $%.4f; %s", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, where)
 	}
 	return err
 }

@@ -151,6 +151,11 @@ func TestTools(t *testing.T) {
 	if got := strings.Join(names, " "); got != "read write edit bash search list" {
 		t.Errorf("tools are %s", got)
 	}
+	for _, tool := range one.tools {
+		if looks := tool.Name == "read" || tool.Name == "search" || tool.Name == "list"; tool.Reads != looks {
+			t.Errorf("%s only looks: %v", tool.Name, tool.Reads)
+		}
+	}
 	for _, dir := range []string{"", filepath.Join(one.dir, "none"), filepath.Join(one.dir, "../secret")} {
 		if _, err := agent.Tools(agent.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "open the working folder") {
 			t.Errorf("tools over %q: %v", dir, err)
