@@ -46,6 +46,8 @@ type answer struct {
 	stop  provider.Stop
 	usage *entry.Usage
 
+	reason string // the provider's own word for why it stopped
+
 	usable int // tokens that a request may take; 0 where nobody knows
 }
 

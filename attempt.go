@@ -53,7 +53,7 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	if r.plan != nil {
 		r.plan.Counted(got.Usage, failure == nil)
 	}
-	a := &answer{n: n, usable: r.usable(), said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, usage: got.Usage}
+	a := &answer{n: n, usable: r.usable(), said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, reason: reply.Reason, usage: got.Usage}
 	usable := failure == nil && fault == nil && len(reply.Unit.Parts) > 0
 	if err := s.hear(ctx, func(int) (spoken, bool, error) { return a.said, usable, nil }); err != nil {
 		return nil, err

@@ -210,13 +210,13 @@ func TestReadingCallsAreCanceled(t *testing.T) {
 }
 
 // A process dies while calls run side by side: those that have a result keep it, the others were interrupted and do not run again,
-// and those behind them run.
+// nor do those behind them.
 //
 // covers: R-02 part
 func TestDeathInReadingCalls(t *testing.T) {
 	for when, want := range map[string][]string{
-		"all run":       {"one interrupted The call was interrupted", "two interrupted The call was interrupted", "read three", `three run text of {"path"`},
-		"one has ended": {"one run seen one", "two interrupted The call was interrupted", "read three", `three run text of {"path"`},
+		"all run":       {"one interrupted The call was interrupted", "two interrupted The call was interrupted", "three not-run The call was not run"},
+		"one has ended": {"one run seen one", "two interrupted The call was interrupted", "three not-run The call was not run"},
 	} {
 		d := newDesk(t, provider.TypeMessages, lookers("look one, look two, read three"))
 		copied := t.TempDir()

@@ -265,8 +265,8 @@ func (s *Session) input(id string) *pool.Input {
 	return &s.own.Inputs[i]
 }
 
-// promote says what waits: what steers, and at the beginning of an activity, if nothing is left of an earlier one, the oldest
-// input that is queued. It reports whether something was said that nobody has answered; not behind when the session was switched
+// promote says what waits: what steers, and at the beginning of an activity the oldest input that is queued, unless it goes on with
+// one that never came to its end. It reports whether something was said that nobody has answered; not behind when the session was switched
 // since the fence, and then it does nothing.
 func (s *Session) promote(ctx context.Context, begins bool, fence int) (more, behind bool, err error) {
 	s.mu.Lock()
@@ -275,7 +275,7 @@ func (s *Session) promote(ctx context.Context, begins bool, fence int) (more, be
 		return false, false, nil
 	}
 	open, activity := s.open(), s.own.Activity
-	queued := begins && !open
+	queued := begins && (!open || s.own.Idle)
 	var inputs []entry.Seq
 	for _, in := range s.own.Waiting() {
 		if in.Delivery == entry.Steer || queued {

@@ -116,7 +116,6 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			return 0, false, err
 		}
 		o.stale = orElse(o.stale, why)
-		current := o.stale == compacted // the old one says nothing wrong, and what has changed can be told behind it
 		var out source.Outcome
 		if o.exists && o.moved == "" && !o.purged {
 			out, err = o.parts.Replace(o.found, o.told)
@@ -130,7 +129,7 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			continue // what blocks whom the session was switched from, blocks nobody
 		}
 		if out.Status == source.Blocked {
-			return o.fence, !current, s.blocked(ctx, o, missing(o.found, out.Blocked))
+			return o.fence, false, s.blocked(ctx, o, missing(o.found, out.Blocked)) // what has changed can be told behind the old one
 		}
 		if done, err := s.tell(ctx, o, out); done || err != nil {
 			return o.fence, true, err

@@ -33,6 +33,14 @@ var ErrDenied = errors.New("not allowed")
 // maxTogether is how many calls run at the same time.
 const maxTogether = 8
 
+// abandon settles the calls that a process left which died: nobody knows how far those came that it had begun, and what they and
+// the others were for may not be wanted any more. None of them is run.
+func (s *Session) abandon(ctx context.Context, n int) error {
+	ctx, stop := context.WithCancel(ctx)
+	stop()
+	return s.settle(ctx, n)
+}
+
 // settle runs the calls of the newest answer that have no result, in order; of those that only look, neighbours run at the same
 // time. Each is durable before it begins; one that was begun by a process that died is not run again.
 func (s *Session) settle(ctx context.Context, n int) error {
@@ -50,7 +58,7 @@ func (s *Session) settle(ctx context.Context, n int) error {
 		case begun[c.ID]:
 			err = s.finish(ctx, n, c, entry.SettledInterrupted, interrupted, true, 0)
 		case ctx.Err() != nil:
-			err = s.finish(ctx, n, c, entry.SettledUnsaid, "The call was not run: the activity had ended.", true, 0)
+			err = s.finish(ctx, n, c, entry.SettledUnsaid, "The call was not run: the activity that it belonged to had ended.", true, 0)
 		default:
 			for k < min(len(calls), maxTogether) && reads(tools, c) && reads(tools, calls[k]) && !begun[calls[k].ID] {
 				k++
@@ -162,6 +170,7 @@ func call(ctx context.Context, tools []Tool, c unit.Part) (text string, err erro
 
 // finish records what came of a call.
 func (s *Session) finish(ctx context.Context, n int, c unit.Part, how entry.Settled, text string, failed bool, took time.Duration) error {
+	text = valid(text) // no provider takes anything else, and the next request has it
 	s.mu.Lock()
 	body, err := s.put(ctx, text)
 	if err == nil {

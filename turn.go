@@ -95,7 +95,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 		ctx, stop = context.WithTimeoutCause(ctx, limits.Time, errTime)
 		defer stop()
 	}
-	if err := s.account(ctx, n, &used, limits); err != nil { // what a process left that died
+	if err := s.abandon(ctx, n); err != nil {
 		return false, err
 	}
 	begun := false
@@ -201,10 +201,21 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 		u.usd += cost(&r.model, s.engine.o.Now(), a.usage)
 	}
 	if out.Text = sayings(a.said.unit); a.stop == provider.StopLength && len(a.said.unit.Calls()) == 0 {
-		return false, &LimitError{fmt.Sprintf("an answer's length: request %d was cut off", a.n)}
+		return false, &LimitError{a.cut()}
 	}
 	return true, s.account(ctx, a.n, u, limits)
 }
+
+// cut says why an answer was cut off.
+func (a *answer) cut() string {
+	if a.reason == windowFull {
+		return fmt.Sprintf("the model's window: what request %d was answered with did not fit behind it, and was cut off", a.n)
+	}
+	return fmt.Sprintf("an answer's length: request %d was cut off", a.n)
+}
+
+// windowFull is how Anthropic says that an answer ended because the window did.
+const windowFull = "model_context_window_exceeded"
 
 // account settles calls, and counts what sub-agents take that they ask for, which may be no more than what is left.
 func (s *Session) account(ctx context.Context, n int, u *used, limits Bounds) error {

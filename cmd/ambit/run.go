@@ -172,7 +172,11 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 		return err
 	}
 	if task != "" {
-		if _, err = s.Admit(ctx, ambit.Input{Text: task}); err != nil {
+		in := ambit.Input{Text: task}
+		if f.resume != "" {
+			in.Delivery = entry.Steer // what was left undone is not gone on with before this is seen
+		}
+		if _, err = s.Admit(ctx, in); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}

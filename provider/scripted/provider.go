@@ -38,6 +38,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"ambit/entry"
 )
@@ -130,7 +131,10 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sum := sha256.Sum256(body)
 	w.Header().Set(on.id, "req_"+digest(r.URL.Path, string(sum[:])))
 	if p.options.Strict {
-		if err = whole(r.ContentLength, body); err == nil && !counting {
+		if err = whole(r.ContentLength, body); err == nil && !utf8.Valid(body) {
+			err = errors.New("the request body is not valid UTF-8")
+		}
+		if err == nil && !counting {
 			err = on.verify(body, p.issued)
 		}
 	}
