@@ -30,6 +30,7 @@ type request struct {
 	tools  bool
 	retry  Retry
 	limits Bounds
+	way    way // of the newest attempt
 }
 
 // answer is one that came to its end.
@@ -108,16 +109,12 @@ func (p *past) shared(r *request, hashes []thread.Hash) int {
 // mainThread is the one thread of a session of Ambit's own.
 const mainThread = "t1"
 
-// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes.
+// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes,
+// as far as it goes the same way.
 func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 	passing, none := 0, 0
 	for {
-		n, err := s.record(ctx, r, passing+none > 0)
-		if err != nil {
-			return nil, err
-		}
-		s.say(Event{Kind: EventRequest, N: n})
-		a, err := s.attempt(ctx, r, n)
+		n, a, err := s.try(ctx, r, passing+none > 0)
 		if err == nil || ctx.Err() != nil {
 			return a, orCause(ctx, err)
 		}
@@ -164,7 +161,7 @@ const codeAbsent = "nobody answers"
 func (s *Session) record(ctx context.Context, r *request, again bool) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	body, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, r.body)
+	body, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, r.way.body)
 	if err != nil {
 		return 0, fmt.Errorf("session %s cannot be written: %w", s.id, err)
 	}
@@ -172,8 +169,9 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 	relation := &entry.Relation{
 		N: n, Thread: mainThread, Parent: s.n, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
 	}
+	method, headers := r.way.method()
 	facts := []entry.Fact{&entry.Request{
-		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: http.MethodPost, Path: r.path, Headers: map[string]string{"content-type": "application/json"},
+		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: method, Path: r.path, Headers: headers,
 		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &body,
 	}, relation}
 	switch {
@@ -183,8 +181,8 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 		relation.How = entry.Root
 	}
 	if !again {
-		for _, el := range r.units {
-			m := r.family.Message(r.asked, r.body[el.Offset:el.Offset+el.Length], el.At)
+		for _, el := range r.way.units {
+			m := r.family.Message(r.asked, r.way.body[el.Offset:el.Offset+el.Length], el.At)
 			if m.Role == "assistant" || m.Role == "model" {
 				continue // the answer has its own
 			}

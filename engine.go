@@ -93,6 +93,7 @@ type Model struct {
 	Credential string            // is sent, and never kept
 	Output     int               // the most tokens of an answer; 0 where the provider decides
 	Rest       []provider.Member // what else its requests say
+	Transport  Transport         // how they travel; empty for TransportSSE
 }
 
 // Setup is what a session works with. Run reads it at the beginning of each turn; Session.Switch replaces it.
@@ -118,6 +119,10 @@ func (s *Setup) check() error {
 		return sayf(ErrRefused, "%q is no wire that an agent can talk over: messages, responses, chat and generate are", m.Type)
 	case m.Name == "":
 		return sayf(ErrRefused, "no model is named")
+	case !slices.Contains(transports[:], m.Transport):
+		return sayf(ErrRefused, "there is no transport %q: sse, websocket, websocket-cached and auto are", m.Transport)
+	case !hasSocket(m.Type) && (m.Transport == TransportWebSocket || m.Transport == TransportCached):
+		return sayf(ErrRefused, "the wire %s has no %s: only responses has; sse and auto go over every wire", m.Type, m.Transport)
 	}
 	switch u, err := url.Parse(s.Model.BaseURL); {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":

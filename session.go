@@ -29,6 +29,7 @@ type Session struct {
 	sent   past     // what it held
 	said   []spoken // the conversation
 	heard  int      // how many of own's steps it is made of
+	line   line     // over which requests travel
 	broken error    // why nothing can be appended any more
 }
 
@@ -40,6 +41,10 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = errors.Join(s.broken, errClosed)
+	if s.line.socket != nil {
+		s.line.socket.close()
+		s.line.socket = nil
+	}
 	return s.unlock()
 }
 
@@ -115,7 +120,10 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
 		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
-		BaseURL: setup.Model.BaseURL,
+		BaseURL: setup.Model.BaseURL, Travels: string(setup.Model.Transport),
+	}
+	if setup.Model.Transport == TransportSSE {
+		next.Travels = ""
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
 		if _, err := s.add(ctx, append(facts, &next)...); err != nil {
