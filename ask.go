@@ -30,7 +30,10 @@ type request struct {
 	tools  bool
 	retry  Retry
 	limits Bounds
-	way    way // of the newest attempt
+
+	used   *used // what the activity has taken
+	way    way   // of the newest attempt
+	failed error // why that came to nothing
 }
 
 // answer is one that came to its end.

@@ -12,9 +12,16 @@ import (
 	"ambit/unit"
 )
 
-// try sends a request once and records it with what came of it, and at once again where it can go another way.
+// try sends a request once and records it with what came of it, and at once again where it can go another way. No attempt begins
+// behind a limit of the activity, and each counts with what the provider says that it took.
 func (s *Session) try(ctx context.Context, r *request, again bool) (n int, a *answer, err error) {
 	for {
+		if err := r.used.check(r.limits, s.engine.o.Now()); err != nil {
+			if r.failed != nil {
+				err = fmt.Errorf("%w; before that %v", err, r.failed)
+			}
+			return n, nil, err
+		}
 		if r.way, err = s.way(r); err == nil {
 			n, err = s.record(ctx, r, again)
 		}
@@ -24,6 +31,7 @@ func (s *Session) try(ctx context.Context, r *request, again bool) (n int, a *an
 		}
 		s.say(Event{Kind: EventRequest, N: n})
 		a, err = s.attempt(ctx, r, n)
+		r.failed = err
 		if err == nil || ctx.Err() != nil || !s.otherwise(r, err) {
 			return n, a, err
 		}
@@ -46,6 +54,7 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	contentType := f.Headers["content-type"]
 	got := r.family.Response(r.asked, contentType, body)
 	f.Model, f.Usage = got.Model, got.Usage
+	r.used.count(got.Model, r.model.Name, s.engine.o.Now(), got.Usage)
 	var reply provider.Reply
 	var fault error
 	switch {

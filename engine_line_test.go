@@ -423,3 +423,71 @@ func TestForkOverWebSockets(t *testing.T) {
 	}
 }
 
+// What a failed attempt took counts, where the provider counted it, and no attempt begins behind a limit. The outcome is what
+// the recorded answers add up to.
+//
+// covers: R-04 part
+// covers: R-06 part
+func TestBudgetBetweenAttempts(t *testing.T) {
+	counted := func(n int) func(http.ResponseWriter, *http.Request) {
+		return stream(begun, fmt.Sprintf("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":%d}}", n),
+			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}")
+	}
+	for name, x := range map[string]struct {
+		limits   ambit.Bounds
+		requests int
+		says     string
+	}{
+		"no limit":                  {ambit.Bounds{}, 4, ""},
+		"output":                    {ambit.Bounds{Output: 150}, 2, "limit of 150 tokens of output; before that the provider answered: overloaded"},
+		"more output":               {ambit.Bounds{Output: 250}, 3, "limit of 250 tokens of output"},
+		"money":                     {ambit.Bounds{USD: 0.0020}, 2, "limit of $0.0020"},
+		"time, as the clock has it": {ambit.Bounds{Time: 30 * time.Second}, 2, "limit of 30s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list := answers{counted(100), counted(100), counted(100)}
+			d := newDesk(t, provider.TypeMessages, &list)
+			d.setup.Model.Name, d.setup.Limits = "claude-sonnet-5", x.limits
+			if x.limits.Time > 0 {
+				d.setup.Watch = func(e ambit.Event) {
+					if e.Kind == ambit.EventRetry {
+						d.at = d.at.Add(11 * time.Second)
+					}
+				}
+			}
+			s := d.begin("Go.")
+			out, err := s.Run(t.Context())
+			if x.says == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), x.says) {
+				t.Errorf("%+v, %v", out, err)
+			}
+			if _, is := errors.AsType[*ambit.LimitError](err); is != (x.says != "") {
+				t.Errorf("%v", err)
+			}
+			if len(d.asked) != x.requests {
+				t.Errorf("%d requests", len(d.asked))
+			}
+			output, ended := 0, entry.Ending("")
+			for _, f := range d.facts(s.ID()) {
+				switch f := f.(type) {
+				case *entry.Response:
+					if f.Usage != nil {
+						output += int(f.Usage.Output)
+					}
+				case *entry.Idle:
+					ended = f.Ended
+				}
+			}
+			if out.Output != output || output < 100*min(x.requests, 3) || out.USD <= 0 {
+				t.Errorf("%+v, and the answers have %d tokens", out, output)
+			}
+			if want := map[bool]entry.Ending{true: entry.EndingLimit, false: entry.EndingDone}[x.says != ""]; ended != want {
+				t.Errorf("it ended %q", ended)
+			}
+			d.setup.Limits, list = ambit.Bounds{}, nil
+			if err := s.Switch(t.Context(), d.setup); err != nil {
+				t.Fatal(err)
+			}
+			d.run(s)
+		})
+	}
+}
