@@ -1,6 +1,7 @@
 package ambit
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -36,7 +37,11 @@ type request struct {
 	plan     *pressure.Plan // nil where nothing is edited
 	edits    bool           // more may be edited than what stands
 	compacts bool           // a checkpoint is about to stand in place of what is old
-	keep     func() error   // makes durable that it is asked, once
+	keep     keeper         // makes durable that it is asked, once
+
+	used   *used // what the activity has taken
+	way    way   // of the newest attempt
+	failed error // why that came to nothing
 }
 
 // answer is one that came to its end.
@@ -122,17 +127,12 @@ func (p *past) shared(r *request, hashes []thread.Hash) int {
 // mainThread is the one thread of a session of Ambit's own.
 const mainThread = "t1"
 
-// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes, but for
-// one that was too long: it is made shorter.
+// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes, as far as it
+// goes the same way, but for one that was too long: it is made shorter.
 func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 	passing, none, long := 0, 0, 0
 	for {
-		n, err := s.record(ctx, r, passing+none+long > 0)
-		if err != nil {
-			return nil, err
-		}
-		s.say(Event{Kind: EventRequest, N: n})
-		a, err := s.attempt(ctx, r, n)
+		n, a, err := s.try(ctx, r, passing+none+long > 0)
 		if err == nil || ctx.Err() != nil {
 			return a, orCause(ctx, err)
 		}
@@ -182,21 +182,66 @@ func (s *Session) nowhere(f *provider.Failure) bool {
 // codeAbsent is the code of a failure to reach anybody.
 const codeAbsent = "nobody answers"
 
-// record makes an attempt durable, and with the first what is new in it.
-func (s *Session) record(ctx context.Context, r *request, again bool) (int, error) {
+// keeper makes durable that a request is asked, by a body, the first time, and any facts behind that.
+type keeper func(body []byte, behind ...entry.Fact) error
+
+// record makes an attempt durable, with what is new in it, what is decided about it, and what is sent, and finds the way that it goes.
+func (s *Session) record(ctx context.Context, r *request, again bool) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	body, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, r.whole)
-	if err != nil {
-		return 0, fmt.Errorf("session %s cannot be written: %w", s.id, err)
+	n = s.n + 1
+	if r.way, err = s.opens(r); err != nil {
+		return n, err
 	}
-	n := s.n + 1
+	var kept []byte
+	r.keep = func(body []byte, behind ...entry.Fact) error {
+		if kept == nil {
+			kept = body
+			return s.asks(ctx, r, n, again, body, behind)
+		}
+		if len(behind) == 0 {
+			return nil
+		}
+		_, err := s.add(ctx, behind...)
+		return err
+	}
+	if err := s.planned(r, n, again); err != nil {
+		return n, err
+	}
+	if err := r.way.fill(r); err != nil {
+		return n, err
+	}
+	body := r.way.body
+	if r.edited() {
+		body = r.way.all
+	}
+	if r.plan == nil {
+		return n, r.keep(body)
+	}
+	went := r.way.body
+	if kept == nil && !r.edited() || bytes.Equal(kept, went) {
+		went = nil
+	}
+	sent, err := r.plan.Sent(went)
+	if err != nil {
+		return n, err
+	}
+	return n, r.keep(body, sent)
+}
+
+// asks appends that a request is asked by a body, and facts behind that.
+func (s *Session) asks(ctx context.Context, r *request, n int, again bool, body []byte, behind []entry.Fact) error {
+	b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, body)
+	if err != nil {
+		return fmt.Errorf("session %s cannot be written: %w", s.id, err)
+	}
 	relation := &entry.Relation{
 		N: n, Thread: mainThread, Parent: s.n, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
 	}
+	method, headers := r.way.method()
 	facts := []entry.Fact{&entry.Request{
-		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: http.MethodPost, Path: r.path, Headers: map[string]string{"content-type": "application/json"},
-		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &body,
+		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: method, Path: r.path, Headers: headers,
+		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &b,
 	}, relation}
 	switch {
 	case again:
@@ -205,33 +250,22 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 		relation.How = entry.Root
 	}
 	if !again {
-		for _, el := range r.units {
-			m := r.family.Message(r.asked, r.whole[el.Offset:el.Offset+el.Length], el.At)
+		units, err := r.way.units(r, body)
+		if err != nil {
+			return err
+		}
+		for _, el := range units {
+			m := r.family.Message(r.asked, body[el.Offset:el.Offset+el.Length], el.At)
 			if m.Role == "assistant" || m.Role == "model" {
 				continue // the answer has its own
 			}
 			facts = append(facts, reading.MessageUnits(n, mainThread, el, m)...)
 		}
 	}
-	r.keep = func() error {
-		if facts == nil {
-			return nil
-		}
-		first, err := s.add(ctx, facts...)
-		if err != nil {
-			return err
-		}
-		facts, s.n, s.sent.body, s.sent.wire, s.sent.seqs = nil, n, r.whole, r.model.Type, append(s.sent.seqs, first)
-		return nil
-	}
-	sent, err := s.planned(r, n, again)
+	first, err := s.add(ctx, append(facts, behind...)...)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if sent != nil && facts != nil {
-		facts = append(facts, sent)
-	} else if sent != nil {
-		_, err = s.add(ctx, sent)
-	}
-	return n, errors.Join(err, r.keep())
+	s.n, s.sent.body, s.sent.wire, s.sent.seqs = n, r.whole, r.model.Type, append(s.sent.seqs, first)
+	return nil
 }

@@ -99,6 +99,7 @@ type Model struct {
 	Output     int               // the most tokens of an answer; 0 where the provider decides
 	Window     int               // tokens, where the caller knows better than the table of models; 0 where not
 	Rest       []provider.Member // what else its requests say
+	Transport  Transport         // how they travel; empty for TransportSSE
 }
 
 // Setup is what a session works with. Run reads it at the beginning of each turn; Session.Switch replaces it.
@@ -127,6 +128,10 @@ func (s *Setup) check() error {
 		return sayf(ErrRefused, "no model is named")
 	case s.Mode != "" && s.Mode != ModeOn && s.Mode != ModeOff:
 		return sayf(ErrRefused, "context.mode is on or off; %q is neither", s.Mode)
+	case !slices.Contains(transports[:], m.Transport):
+		return sayf(ErrRefused, "there is no transport %q: sse, websocket, websocket-cached and auto are", m.Transport)
+	case !hasSocket(m.Type) && (m.Transport == TransportWebSocket || m.Transport == TransportCached):
+		return sayf(ErrRefused, "the wire %s has no %s: only responses has; sse and auto go over every wire", m.Type, m.Transport)
 	}
 	if _, known := selection.Named(orElse(s.Policy, PolicyFull)); !known {
 		return sayf(ErrRefused, "there is no policy %q: %s, %s and %s are", s.Policy, PolicyRecord, PolicyCut, PolicyFull)

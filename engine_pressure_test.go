@@ -32,16 +32,20 @@ func reader(window int64, late bool) *scripted.Provider {
 // newReader is a desk whose tool reads long files, and whose model has a window of so many tokens that the loop is told of.
 func newReader(t *testing.T, wire string, window int, model *scripted.Provider) *desk {
 	d := newDesk(t, wire, model)
+	d.setup.Agent.Tools, d.setup.Model.Window = longFiles(), window
+	return d
+}
+
+// longFiles is a tool that reads them.
+func longFiles() []ambit.Tool {
 	read := 0
-	d.setup.Agent.Tools = []ambit.Tool{{
+	return []ambit.Tool{{
 		Tool: view.Tool{Name: "read", Description: "Reads a file.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
 		Run: func(_ context.Context, args json.RawMessage) (string, error) {
 			read++
 			return fmt.Sprintf("reading %d of %s\n", read, args) + strings.Repeat(fmt.Sprintf("func number%d() error { return nil }\n", read), 100), nil
 		},
 	}}
-	d.setup.Model.Window = window
-	return d
 }
 
 const constraint = "You must never touch the folder vendor."
@@ -150,6 +154,67 @@ func TestLoopUnderPressure(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
+	}
+}
+
+// Over a connection that is kept, requests that only go on have only what is new, also once results and messages were left out; a
+// boundary sends the whole. What the model saw is known of each, and no more of it than fits.
+//
+// covers: R-03 part
+func TestPressureOverAWebSocket(t *testing.T) {
+	var turns []scripted.Turn
+	for i := range 80 {
+		turns = append(turns, scripted.Turn{Text: fmt.Sprintf("I read number %d.", i), Calls: []scripted.Call{scriptedCall("read", fmt.Sprintf("%d.go", i))}})
+	}
+	d, model := overSockets(t, turns, ambit.TransportCached)
+	d.setup.Agent.Tools, d.setup.Model.Window, d.setup.Limits.Turns = longFiles(), 24_000, 60
+	s := d.begin("Read all files. " + constraint)
+	var limit *ambit.LimitError
+	if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+		t.Fatalf("%v, refused %v", err, model.Refusals())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stages, _, edited := d.pressed(s.ID())
+	if stages[entry.StagePrune]+stages[entry.StageCompact] < 2 || edited < 20 {
+		t.Fatalf("stages %v, %d edited", stages, edited)
+	}
+	d.sents(s.ID())
+	bodies := d.sent(s.ID())
+	if len(bodies) != len(d.asked) {
+		t.Fatalf("%d requests are recorded, and %d were sent", len(bodies), len(d.asked))
+	}
+	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	went := 0
+	for i, body := range bodies {
+		if body != string(d.asked[i].body) {
+			t.Errorf("request %d is not recorded as it went", i+1)
+		}
+		if strings.Contains(body, `"previous_response_id":`) {
+			went++
+		}
+		g, err := rec.Gauge(t.Context(), "", i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := rec.View(t.Context(), "", i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, x := range v.Segments {
+			said += x.Text
+		}
+		if !strings.Contains(said, constraint) || !strings.Contains(said, fmt.Sprintf("I read number %d.", i-1)) && i > 0 || g.EstTotal > 24_000 {
+			t.Errorf("request %d is shown as %d tokens: %.300s", i+1, g.EstTotal, said)
+		}
+	}
+	if went < 40 {
+		t.Errorf("%d of %d requests have only what is new", went, len(bodies))
 	}
 }
 

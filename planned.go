@@ -80,7 +80,7 @@ func (s *Session) plan(ctx context.Context, r *request, e provider.Elements, has
 		N:       s.n + 1, At: s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins,
 		Before: func() int { return shared },
 		Book: pressure.Book{
-			Flush: func() error { return r.keep() },
+			Flush: func() error { return r.keep(r.way.all) },
 			Put:   func(body []byte) (*entry.Body, error) { return s.put(ctx, string(body)) },
 			Append: func(facts ...entry.Fact) (entry.Seq, error) {
 				first, err := s.add(ctx, facts...)
@@ -103,26 +103,28 @@ func (s *Session) ref(seq entry.Seq) string {
 	return Handle(s.engine.o.Key, s.id, seq)
 }
 
-// planned decides what is sent for a request, unless that was decided before, and returns the entry that says it; nil where
-// nothing is edited. The caller holds mu.
-func (s *Session) planned(r *request, n int, again bool) (*entry.Sent, error) {
+// planned decides what is sent for a request, unless that was decided before. The caller holds mu.
+func (s *Session) planned(r *request, n int, again bool) error {
 	if r.plan == nil {
-		return nil, nil
+		return nil
 	}
 	if again {
 		r.plan.Again(n)
-		return r.plan.Sent()
+		return nil
 	}
 	if r.edits {
 		if _, err := r.plan.Choose(0, nil); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if body := r.plan.Apply(); body != nil {
 		r.body = body
 	}
-	return r.plan.Sent()
+	return nil
 }
+
+// edited reports whether what is sent of a request is not all that was said.
+func (r *request) edited() bool { return r.plan != nil && r.plan.Body() != nil }
 
 // shorten makes a request shorter that its provider refused as too long, for the passth time, from 0. What cannot be made any
 // shorter is the error that it gives back.

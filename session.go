@@ -33,6 +33,7 @@ type Session struct {
 	said    []spoken // the conversation
 	heard   int      // how many of own's steps it is made of
 	turning *turning // nil where no change of mode waits
+	line    line     // over which requests travel
 	broken  error    // why nothing can be appended any more
 
 	thread *pressure.Thread // by what requests are edited, and what they cost
@@ -54,6 +55,10 @@ func (s *Session) Close() error {
 		}
 	}
 	s.broken = errors.Join(s.broken, errClosed)
+	if s.line.socket != nil {
+		s.line.socket.close()
+		s.line.socket = nil
+	}
 	return s.unlock()
 }
 
@@ -134,7 +139,10 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
 		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: s.mode(setup.Mode), Tools: setup.Agent.tools(),
-		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window,
+		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window, Travels: string(setup.Model.Transport),
+	}
+	if setup.Model.Transport == TransportSSE {
+		next.Travels = ""
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
 		if _, err := s.add(ctx, append(facts, &next)...); err != nil {

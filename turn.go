@@ -190,16 +190,13 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 			return false, err
 		}
 	}
+	r.used = u
 	a, err := s.ask(ctx, r)
 	if err != nil {
 		return false, err
 	}
 	s.say(Event{Kind: EventAnswer, N: a.n, Text: sayings(a.said.unit), Usage: a.usage, Usable: a.usable})
 	u.turns++
-	if a.usage != nil {
-		u.output += int(a.usage.Output)
-		u.usd += cost(&r.model, s.engine.o.Now(), a.usage)
-	}
 	if out.Text = sayings(a.said.unit); a.stop == provider.StopLength && len(a.said.unit.Calls()) == 0 {
 		return false, &LimitError{a.cut()}
 	}
@@ -245,8 +242,8 @@ func sayings(u unit.Unit) (text string) {
 }
 
 // cost is what a request and its answer cost, in USD, by the price table; 0 for a model that it does not have.
-func cost(m *Model, at time.Time, u *entry.Usage) float64 {
-	known, ok := pricing.Lookup(m.Name, at)
+func cost(model string, at time.Time, u *entry.Usage) float64 {
+	known, ok := pricing.Lookup(model, at)
 	if !ok {
 		return 0
 	}

@@ -110,7 +110,7 @@ func (r *recorder) sent(x *exchange) {
 		return
 	}
 	w := x.in
-	f, err := x.plan.Sent()
+	f, err := x.plan.Sent(x.plan.Body())
 	if err != nil {
 		r.log.Error("what was sent is not recorded", "session", w.id, "request", x.n, "cause", err)
 		return

@@ -121,7 +121,7 @@ func (o *Own) Take(f entry.Fact, seq entry.Seq) {
 		o.Open = slices.DeleteFunc(o.Open, func(c Call) bool { return c.N == fact.N && c.ID == fact.ID })
 		o.Steps = append(o.Steps, Step{Seq: seq, Result: fact})
 	case *entry.Response:
-		if fact.Status == 200 && fact.End == entry.EndComplete && fact.Body != nil {
+		if (fact.Status == 200 || fact.Status == 101) && fact.End == entry.EndComplete && fact.Body != nil { // 101: over a WebSocket
 			o.Turns++
 			o.Steps = append(o.Steps, Step{Seq: seq, Answer: fact.N})
 		}

@@ -60,7 +60,7 @@ func Live(seed uint64, turns int, known bool) *Report {
 	w.script = w.write(turns + 400)
 	w.press = w.anyPress()
 	w.provider = scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: w.script}}}, scripted.Options{
-		Strict: true, Window: int64(w.press.window), Turn: func(*http.Request) int { return w.playing },
+		Strict: true, Window: int64(w.press.window), Turn: func() int { return w.playing },
 	})
 	w.facts = w.born()
 	w.plan = w.anyPlan(plan{})
