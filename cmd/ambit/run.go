@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,12 +23,12 @@ import (
 
 // runFlags are what ambit run is called with.
 type runFlags struct {
-	protocol, baseURL, model, dir, resume, scripted string
-	allow                                           []string
-	yes, asJSON                                     bool
-	turns, output                                   int
-	limit                                           time.Duration
-	usd                                             float64
+	protocol, transport, baseURL, model, dir, resume, scripted string
+	allow                                                      []string
+	yes, asJSON                                                bool
+	turns, output                                              int
+	limit                                                      time.Duration
+	usd                                                        float64
 
 	given map[string]bool // flags that were
 }
@@ -65,7 +66,7 @@ func newRun(e *env) *cobra.Command {
 			if f.turns < 1 || f.output < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
 				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
 			}
-			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
+			for _, name := range []string{"protocol", "transport", "base-url", "model", "dir"} {
 				f.given[name] = c.Flags().Changed(name)
 			}
 			return nil
@@ -75,6 +76,7 @@ func newRun(e *env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.protocol, "protocol", "anthropic", "the wire: anthropic, openai-responses, openai-chat or gemini")
+	c.Flags().StringVar(&f.transport, "transport", "sse", "how requests travel: sse, websocket, websocket-cached or auto; WebSockets with openai-responses only")
 	c.Flags().StringVar(&f.baseURL, "base-url", "", "where the model is asked; without it at its provider")
 	c.Flags().StringVar(&f.model, "model", "", "the model's name; without it a usual one of the wire")
 	c.Flags().StringVar(&f.dir, "dir", ".", "the folder that it works in")
@@ -98,6 +100,9 @@ var wires = map[string]ambit.Model{
 	"gemini":           {Provider: "gemini", Type: provider.TypeGenerate, Name: "gemini-2.5-pro", BaseURL: "https://generativelanguage.googleapis.com"},
 }
 
+// transports are the ways that requests may travel.
+var transports = []ambit.Transport{ambit.TransportSSE, ambit.TransportWebSocket, ambit.TransportCached, ambit.TransportAuto}
+
 // runModel is the model that the flags mean, and the folder; what they do not say is as the session that is taken up had it.
 func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string, err error) {
 	protocol := f.protocol
@@ -108,7 +113,10 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	}
 	m, dir = wires[protocol], f.dir
 	if was != nil && was.Provider == m.Provider && was.Type == m.Type {
-		m.Name, m.BaseURL, m.Output = was.Model, was.BaseURL, was.Output
+		m.Name, m.BaseURL, m.Output, m.Transport = was.Model, was.BaseURL, was.Output, ambit.Transport(was.Travels)
+	}
+	if f.given["transport"] {
+		m.Transport = ambit.Transport(f.transport)
 	}
 	if was != nil && !f.given["dir"] {
 		dir = was.Dir
@@ -128,6 +136,9 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	if _, known := wires[f.protocol]; !known {
 		return misused("there is no protocol %q: anthropic, openai-responses, openai-chat and gemini are", f.protocol)
+	}
+	if !slices.Contains(transports, ambit.Transport(f.transport)) {
+		return misused("there is no transport %q: sse, websocket, websocket-cached and auto are", f.transport)
 	}
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")
