@@ -107,7 +107,7 @@ func decidedFacts(a, b *entry.Body) []entry.Fact {
 func ownFacts(b *entry.Body) []entry.Fact {
 	return []entry.Fact{
 		&entry.Works{
-			Agent: "coder", Role: b, Tools: "00", Parent: "x", Provider: "anthropic", Type: "messages", Model: "m", BaseURL: "http://127.0.0.1", Output: 9, Dir: "/w", Plain: true,
+			Agent: "coder", Role: b, Tools: "00", Parent: "x", Provider: "anthropic", Type: "messages", Model: "m", BaseURL: "http://127.0.0.1", Output: 9, Travels: "websocket", Dir: "/w", Plain: true,
 		},
 		&entry.Input{ID: "i", Delivery: entry.Queue, By: "user", Body: b},
 		&entry.Told{Baseline: true, Text: b, Volatile: b, Values: b, Missing: []entry.Missing{{Key: "core/git", Why: "it is slow"}}, Why: "the session begins"},

@@ -58,7 +58,7 @@ func ownGist(f entry.Fact) string {
 	case *entry.Promoted:
 		return fmt.Sprintf("activity %d: %s", f.Activity, refs(f.Inputs))
 	case *entry.Works:
-		s := strings.TrimSpace(f.Agent+" with "+f.Model+" over "+f.Type) + in(f.Dir)
+		s := strings.TrimSpace(f.Agent+" with "+f.Model+" over "+f.Type+" "+f.Travels) + in(f.Dir)
 		if f.Plain {
 			s += ", context.mode off"
 		}

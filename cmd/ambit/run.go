@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,12 +24,12 @@ import (
 
 // runFlags are what ambit run is called with.
 type runFlags struct {
-	protocol, baseURL, model, dir, resume, scripted, mode, policy string
-	allow                                                         []string
-	yes, asJSON, ephemeral                                        bool
-	turns, output, window                                         int
-	limit                                                         time.Duration
-	usd                                                           float64
+	protocol, transport, baseURL, model, dir, resume, scripted, mode, policy string
+	allow                                                                    []string
+	yes, asJSON, ephemeral                                                   bool
+	turns, output, window                                                    int
+	limit                                                                    time.Duration
+	usd                                                                      float64
 
 	given map[string]bool // flags that were
 }
@@ -70,7 +71,7 @@ func newRun(e *env) *cobra.Command {
 			if m := ambit.Mode(f.mode); m != "" && m != ambit.ModeOn && m != ambit.ModeOff {
 				return misused("--mode is on or off, not %q", f.mode)
 			}
-			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
+			for _, name := range []string{"protocol", "transport", "base-url", "model", "dir"} {
 				f.given[name] = c.Flags().Changed(name)
 			}
 			return nil
@@ -80,6 +81,7 @@ func newRun(e *env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.protocol, "protocol", "anthropic", "the wire: anthropic, openai-responses, openai-chat or gemini")
+	c.Flags().StringVar(&f.transport, "transport", "sse", "how requests travel: sse, websocket, websocket-cached or auto; WebSockets with openai-responses only")
 	c.Flags().StringVar(&f.baseURL, "base-url", "", "where the model is asked; without it at its provider")
 	c.Flags().StringVar(&f.model, "model", "", "the model's name; without it a usual one of the wire")
 	c.Flags().IntVar(&f.window, "window", 0, "the model's window in tokens, where no table has it, as for a server of your own; 0 for the table's")
@@ -107,6 +109,9 @@ var wires = map[string]ambit.Model{
 	"gemini":           {Provider: "gemini", Type: provider.TypeGenerate, Name: "gemini-2.5-pro", BaseURL: "https://generativelanguage.googleapis.com"},
 }
 
+// transports are the ways that requests may travel.
+var transports = []ambit.Transport{ambit.TransportSSE, ambit.TransportWebSocket, ambit.TransportCached, ambit.TransportAuto}
+
 // runModel is the model that the flags mean, and the folder; what they do not say is as the session that is taken up had it.
 func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string, err error) {
 	protocol := f.protocol
@@ -117,7 +122,10 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	}
 	m, dir = wires[protocol], f.dir
 	if was != nil && was.Provider == m.Provider && was.Type == m.Type {
-		m.Name, m.BaseURL, m.Output, m.Window = was.Model, was.BaseURL, was.Output, was.Window
+		m.Name, m.BaseURL, m.Output, m.Window, m.Transport = was.Model, was.BaseURL, was.Output, was.Window, ambit.Transport(was.Travels)
+	}
+	if f.given["transport"] {
+		m.Transport = ambit.Transport(f.transport)
 	}
 	if was != nil && !f.given["dir"] {
 		dir = was.Dir
@@ -143,6 +151,9 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	}
 	if _, known := selection.Named(f.policy); !known {
 		return misused("there is no policy %q: record, cut and full are", f.policy)
+	}
+	if !slices.Contains(transports, ambit.Transport(f.transport)) {
+		return misused("there is no transport %q: sse, websocket, websocket-cached and auto are", f.transport)
 	}
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")
