@@ -36,6 +36,7 @@ type request struct {
 	tools  bool
 	retry  Retry
 	limits Bounds
+	beside *beside // nil for one of the conversation
 }
 
 // answer is one that came to its end.
@@ -111,7 +112,7 @@ func (p *past) shared(r *request, hashes []thread.Hash) int {
 	return n
 }
 
-// mainThread is the one thread of a session of Ambit's own.
+// mainThread is the thread of the conversation of a session of Ambit's own; questions beside it have threads of their own.
 const mainThread = "t1"
 
 // ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes.
@@ -176,16 +177,18 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 	}
 	n := s.n + 1
 	relation := &entry.Relation{
-		N: n, Thread: mainThread, Parent: s.n, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
+		N: n, Thread: r.thread(), Parent: s.main, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
 	}
 	facts := []entry.Fact{&entry.Request{
 		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: http.MethodPost, Path: r.path, Headers: map[string]string{"content-type": "application/json"},
 		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &body,
 	}, relation}
 	switch {
+	case r.beside != nil:
+		facts = append(facts, r.beside.says(relation, s.main))
 	case again:
 		relation.How = entry.Again
-	case s.n == 0:
+	case s.main == 0:
 		relation.How = entry.Root
 	}
 	if !again {
@@ -194,14 +197,19 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (int, erro
 			if m.Role == "assistant" || m.Role == "model" {
 				continue // the answer has its own
 			}
-			facts = append(facts, reading.MessageUnits(n, mainThread, el, m)...)
+			facts = append(facts, reading.MessageUnits(n, r.thread(), el, m)...)
 		}
 	}
 	first, err := s.add(ctx, facts...)
 	if err != nil {
 		return 0, err
 	}
-	s.n, s.sent.body, s.sent.wire, s.sent.seqs = n, r.body, r.model.Type, append(s.sent.seqs, first)
+	s.n = n
+	if r.beside != nil {
+		r.beside.n = n
+		return n, nil
+	}
+	s.main, s.sent.body, s.sent.wire, s.sent.seqs = n, r.body, r.model.Type, append(s.sent.seqs, first)
 	return n, nil
 }
 
@@ -229,7 +237,7 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	}
 	facts := []entry.Fact{f}
 	if failure == nil && fault == nil {
-		facts = append(facts, reading.AnswerUnits(n, mainThread, got.Answer)...)
+		facts = append(facts, reading.AnswerUnits(n, r.thread(), got.Answer)...)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -115,15 +115,17 @@ func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
 	if err != nil {
 		return err
 	}
-	if x := p.Exchange(s.n); x != nil {
+	for i := range p.Exchanges {
+		if x := &p.Exchanges[i]; s.own.Aside(x.Request.N) == nil {
+			s.main, s.sent.seqs = x.Request.N, append(s.sent.seqs, x.Seq)
+		}
+	}
+	if x := p.Exchange(s.main); x != nil {
 		body, err := s.text(ctx, x.Request.Body)
 		if err != nil && !errors.Is(err, journal.ErrPurged) {
 			return fmt.Errorf("read request %d: %w", x.Request.N, err)
 		}
 		s.sent.body, s.sent.wire = []byte(body), x.Request.Type
-	}
-	for i := range p.Exchanges {
-		s.sent.seqs = append(s.sent.seqs, p.Exchanges[i].Seq)
 	}
 	return nil
 }

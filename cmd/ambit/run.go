@@ -301,6 +301,12 @@ func sameFolder(was, dir string) bool {
 func (e *env) runWatch(f *runFlags) func(ambit.Event) {
 	line := false // the output is in the middle of one
 	return func(v ambit.Event) {
+		if v.Aside != "" {
+			if v.Kind == ambit.EventRetry {
+				e.say("#%d came to nothing, again in %s: %v", v.N, v.Wait.Round(time.Millisecond), v.Err)
+			}
+			return // its answer is printed whole
+		}
 		if v.Kind != ambit.EventText && line {
 			fmt.Fprintln(e.out)
 			line = false
