@@ -133,7 +133,7 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 		var fault *provider.ReplyError
 		switch {
 		case errors.As(err, &failure) && failure.Passes():
-			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(failure)
+			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(r, failure)
 			passing++
 		case errors.As(err, &fault) && fault.Fault != provider.ReplyReported:
 			wait, again = r.retry.delay(none), none < orElse(r.retry.Max, 3)
@@ -157,11 +157,11 @@ func orCause(ctx context.Context, err error) error {
 }
 
 // nowhere reports whether a provider is not there at all: nothing listens, or its name is unknown, and it has not answered
-// in this activity.
-func (s *Session) nowhere(f *provider.Failure) bool {
+// in this activity. A question beside the conversation is none of an activity's.
+func (s *Session) nowhere(r *request, f *provider.Failure) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return f.Code == codeAbsent && s.own.Turns == 0
+	return f.Code == codeAbsent && (s.own.Turns == 0 || r.beside != nil)
 }
 
 // codeAbsent is the code of a failure to reach anybody.

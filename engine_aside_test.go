@@ -224,6 +224,17 @@ func TestAsideLimits(t *testing.T) {
 	}
 	limit("money", ambit.Aside{Text: "Why?", Limits: ambit.Bounds{USD: 1e-9}}, "the question alone may cost $0.00")
 	limit("time", ambit.Aside{ID: "late", Text: "Why?", Limits: ambit.Bounds{Time: 30 * time.Millisecond, Output: 7}}, "limit of 30ms")
+	nobody := d.setup
+	nobody.Model.BaseURL = "http://127.0.0.1:9"
+	if err := s.Switch(t.Context(), nobody); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Aside(t.Context(), ambit.Aside{Text: "Why?"}); err == nil || !strings.Contains(err.Error(), "nobody answers") || len(d.waits) > 0 {
+		t.Errorf("where nobody listens: %v, after waits of %v", err, d.waits)
+	}
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
 	for _, q := range []ambit.Aside{{Text: ""}, {Text: "\xff"}, {Text: "Why?", ID: strings.Repeat("x", 257)}} {
 		if _, err := s.Aside(t.Context(), q); !errors.Is(err, ambit.ErrRefused) {
 			t.Errorf("%q: %v", q.Text, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/agent"
+	"ambit/internal/pool"
 	"ambit/journal"
 	"ambit/provider"
 	"ambit/source"
@@ -253,7 +255,7 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	var told source.Snapshot
 	var was *entry.Works
 	if f.resume != "" {
-		if name, err = e.session(ctx, d, f.resume); err != nil {
+		if name, err = e.resumed(ctx, d, f.resume); err != nil {
 			return nil, err
 		}
 		if was, told, err = engine.Left(ctx, name); err != nil {
@@ -289,6 +291,28 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 		return engine.Resume(ctx, name, setup)
 	}
 	return engine.Begin(ctx, task, setup)
+}
+
+// resumed finds the session that is gone on with. The last is the one of ambit run that began last and works for no other: a
+// sub-agent's begins later than the one that it works for.
+func (e *env) resumed(ctx context.Context, d *journal.Dir, arg string) (string, error) {
+	if arg != "last" {
+		return e.session(ctx, d, arg)
+	}
+	all, err := d.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Backward(all) {
+		f, err := d.First(ctx, name)
+		if first, is := f.Fact.(*entry.Session); err != nil || !is || first.Client != ambit.Client {
+			continue // what is damaged is said of when it is named
+		}
+		if p, err := pool.Load(ctx, d, name); err == nil && p.Own != nil && p.Own.Works.Parent == "" {
+			return name, nil
+		}
+	}
+	return "", &hintError{errors.New("no session of ambit run is recorded"), e.self() + ` run "TASK" begins one`}
 }
 
 // sameFolder compares where a session worked with where it is to work, which may lead there over links.
