@@ -33,6 +33,7 @@ type request struct {
 	tools  bool
 	retry  Retry
 	limits Bounds
+	beside *beside // nil for one of the conversation
 
 	plan     *pressure.Plan // nil where nothing is edited
 	edits    bool           // more may be edited than what stands
@@ -92,7 +93,7 @@ func (s *Session) make(ctx context.Context, fence int) (*request, error) {
 	r.chain, r.count = thread.ChainOf(hashes), len(hashes)
 	shared := s.sent.shared(r, hashes)
 	r.units = e.Messages[shared:]
-	s.plan(ctx, r, e, hashes, shared)
+	s.plan(ctx, r, s.thread, e, hashes, shared)
 	return r, nil
 }
 
@@ -124,7 +125,7 @@ func (p *past) shared(r *request, hashes []thread.Hash) int {
 	return n
 }
 
-// mainThread is the one thread of a session of Ambit's own.
+// mainThread is the thread of the conversation of a session of Ambit's own; questions beside it have threads of their own.
 const mainThread = "t1"
 
 // ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes, as far as it
@@ -148,7 +149,7 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 			s.say(Event{Kind: EventRetry, N: n, Err: err})
 			continue
 		case errors.As(err, &failure) && failure.Passes():
-			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(failure)
+			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(r, failure)
 			passing++
 		case errors.As(err, &fault) && fault.Fault != provider.ReplyReported:
 			wait, again = r.retry.delay(none), none < orElse(r.retry.Max, 3)
@@ -172,11 +173,11 @@ func orCause(ctx context.Context, err error) error {
 }
 
 // nowhere reports whether a provider is not there at all: nothing listens, or its name is unknown, and it has not answered
-// in this activity.
-func (s *Session) nowhere(f *provider.Failure) bool {
+// in this activity. A question beside the conversation is none of an activity's.
+func (s *Session) nowhere(r *request, f *provider.Failure) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return f.Code == codeAbsent && s.own.Turns == 0
+	return f.Code == codeAbsent && (s.own.Turns == 0 || r.beside != nil)
 }
 
 // codeAbsent is the code of a failure to reach anybody.
@@ -197,7 +198,7 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (n int, er
 	r.keep = func(body []byte, behind ...entry.Fact) error {
 		if kept == nil {
 			kept = body
-			return s.asks(ctx, r, n, again, body, behind)
+			return s.enter(ctx, r, n, again, body, behind)
 		}
 		if len(behind) == 0 {
 			return nil
@@ -229,14 +230,14 @@ func (s *Session) record(ctx context.Context, r *request, again bool) (n int, er
 	return n, r.keep(body, sent)
 }
 
-// asks appends that a request is asked by a body, and facts behind that.
-func (s *Session) asks(ctx context.Context, r *request, n int, again bool, body []byte, behind []entry.Fact) error {
+// enter appends that a request is asked by a body, and facts behind that.
+func (s *Session) enter(ctx context.Context, r *request, n int, again bool, body []byte, behind []entry.Fact) error {
 	b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, body)
 	if err != nil {
 		return fmt.Errorf("session %s cannot be written: %w", s.id, err)
 	}
 	relation := &entry.Relation{
-		N: n, Thread: mainThread, Parent: s.n, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
+		N: n, Thread: r.thread(), Parent: s.main, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
 	}
 	method, headers := r.way.method()
 	facts := []entry.Fact{&entry.Request{
@@ -244,9 +245,11 @@ func (s *Session) asks(ctx context.Context, r *request, n int, again bool, body 
 		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &b,
 	}, relation}
 	switch {
+	case r.beside != nil:
+		facts = append(facts, r.beside.says(relation, s.main))
 	case again:
 		relation.How = entry.Again
-	case s.n == 0:
+	case s.main == 0:
 		relation.How = entry.Root
 	}
 	if !again {
@@ -259,13 +262,18 @@ func (s *Session) asks(ctx context.Context, r *request, n int, again bool, body 
 			if m.Role == "assistant" || m.Role == "model" {
 				continue // the answer has its own
 			}
-			facts = append(facts, reading.MessageUnits(n, mainThread, el, m)...)
+			facts = append(facts, reading.MessageUnits(n, r.thread(), el, m)...)
 		}
 	}
 	first, err := s.add(ctx, append(facts, behind...)...)
 	if err != nil {
 		return err
 	}
-	s.n, s.sent.body, s.sent.wire, s.sent.seqs = n, r.whole, r.model.Type, append(s.sent.seqs, first)
+	s.n = n
+	if r.beside != nil {
+		r.beside.n = n
+		return nil
+	}
+	s.main, s.sent.body, s.sent.wire, s.sent.seqs = n, r.whole, r.model.Type, append(s.sent.seqs, first)
 	return nil
 }

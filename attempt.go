@@ -73,7 +73,7 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	}
 	facts := []entry.Fact{f}
 	if failure == nil && fault == nil {
-		facts = append(facts, reading.AnswerUnits(n, mainThread, got.Answer)...)
+		facts = append(facts, reading.AnswerUnits(n, r.thread(), got.Answer)...)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

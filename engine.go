@@ -116,7 +116,7 @@ type Setup struct {
 	Compose func() (source.Composition, error) // the sources of live facts, asked at each turn; nil for none
 	Each    source.Each                        // by which they are read; nil for one after another
 
-	Watch func(Event) // is told what happens while Run runs, in order, and should return soon; nil for nobody
+	Watch func(Event) // is told what happens while Run runs, in order, and should return soon; while Aside runs, too, at the same time; nil for nobody
 }
 
 // check says what of a setup cannot be worked with.
@@ -230,7 +230,7 @@ func (e *Engine) take(ctx context.Context, id string) (*Session, error) {
 	case p.Purged != nil:
 		return nil, fmt.Errorf("resume session %s: %w", id, journal.ErrPurged)
 	case p.Own == nil:
-		return nil, sayf(ErrRefused, "session %s is led by %s, not by Ambit", id, p.Session.Client)
+		return nil, sayf(ErrRefused, "session %s is led by %s, not by Ambit", id, orElse(p.Session.Client, "another program"))
 	}
 	s := e.session(id)
 	s.own, s.n = p.Own, p.Last()

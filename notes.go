@@ -115,6 +115,8 @@ func (r *Recording) beside(ctx context.Context, seq entry.Seq) (t Text, is bool,
 			body = fact.Body
 		case *entry.Result:
 			body = fact.Body
+		case *entry.Aside:
+			body = fact.Body
 		}
 		if body == nil {
 			return t, false, nil

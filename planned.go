@@ -70,12 +70,12 @@ func (s *Session) forget(u *entry.Unit) {
 
 // plan begins to plan what is sent in place of a request, of which so many messages were in the one before, where anything may be
 // edited. The caller holds mu.
-func (s *Session) plan(ctx context.Context, r *request, e provider.Elements, hashes []thread.Hash, shared int) {
+func (s *Session) plan(ctx context.Context, r *request, of *pressure.Thread, e provider.Elements, hashes []thread.Hash, shared int) {
 	policy := s.policy()
-	if policy.Name == PolicyRecord && s.thread.Len() == 0 {
+	if policy.Name == PolicyRecord && of.Len() == 0 {
 		return
 	}
-	r.plan = pressure.NewPlan(s.thread, pressure.Case{
+	r.plan = pressure.NewPlan(of, pressure.Case{
 		Request: &pressure.Request{Family: r.family, Asked: r.asked, Body: r.whole, Elements: e, Hashes: hashes},
 		N:       s.n + 1, At: s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins,
 		Before: func() int { return shared },
@@ -134,9 +134,9 @@ func (s *Session) shorten(r *request, refused error, over provider.Overflow, pas
 	switch {
 	case s.own.Works.Plain:
 		return fmt.Errorf("%w: context.mode is off, so that nothing is left out of it: turn it on, or go on with a model that has a longer window", refused)
-	case !r.edits:
+	case s.policy().Name == PolicyRecord:
 		return fmt.Errorf("%w: the policy is %s, so that nothing is left out of it: take %s, or a model that has a longer window", refused, PolicyRecord, PolicyFull)
-	case pass < maxPasses:
+	case r.plan != nil && pass < maxPasses:
 		body, err := r.plan.Shorten(0, nil, over, pass)
 		if err != nil {
 			return errors.Join(refused, err)

@@ -149,7 +149,7 @@ func (p *purging) aim() error {
 		return p.means(u)
 	case *entry.Request, *entry.Response:
 		return p.means(p.exchanged()...)
-	case *entry.Pin, *entry.Note, *entry.Edit, *entry.Sent, *entry.Decision, *entry.Input, *entry.Works, *entry.Told, *entry.Result:
+	case *entry.Pin, *entry.Note, *entry.Edit, *entry.Sent, *entry.Decision, *entry.Input, *entry.Works, *entry.Told, *entry.Result, *entry.Aside:
 		if len(entry.Bodies(f)) == 0 {
 			return sayf(ErrRefused, "%s, a %s, has no text", of.Ref(), f.Kind())
 		}
@@ -168,11 +168,12 @@ func (p *purging) aim() error {
 	return sayf(ErrRefused, "%s, a %s, has no text", of.Ref(), p.fact.Kind())
 }
 
-// passed notes the messages in which the text passed of an input to an agent of Ambit's own, or of what one of its calls gave.
+// passed notes the messages in which the text passed of what an agent of Ambit's own was told or asked, or one of its calls gave.
 func (p *purging) passed(f entry.Fact, text string) error {
 	_, input := f.(*entry.Input)
 	_, result := f.(*entry.Result)
-	if !input && !result || text == "" {
+	_, aside := f.(*entry.Aside)
+	if !input && !result && !aside || text == "" {
 		return nil
 	}
 	for i := range p.r.pool.Units {

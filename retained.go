@@ -91,11 +91,14 @@ func (s *retained) texts(from int) iter.Seq2[index.Text, error] {
 // unsent yields what calls of a session of Ambit's own gave that no request holds yet.
 func (s *retained) unsent() iter.Seq2[index.Text, error] {
 	return func(yield func(index.Text, error) bool) {
-		last := entry.Seq(0)
-		if x := s.pool.Exchange(s.pool.Last()); x != nil {
-			last = x.Seq
+		last := entry.Seq(0) // of the conversation's requests
+		for i := len(s.pool.Exchanges) - 1; i >= 0 && last == 0; i-- {
+			if x := &s.pool.Exchanges[i]; x.Relation != nil && x.Relation.Thread == mainThread {
+				last = x.Seq
+			}
 		}
-		if s.pool.Own == nil || len(s.pool.Own.Steps) == 0 || s.pool.Own.Steps[len(s.pool.Own.Steps)-1].Seq < last {
+		fresh := func(st pool.Step) bool { return st.Result != nil && st.Seq > last && st.Seq <= s.pool.Seq }
+		if s.r.pool.Own == nil || !slices.ContainsFunc(s.r.pool.Own.Steps, fresh) {
 			return
 		}
 		for f, err := range s.r.store.Read(s.ctx, s.r.session, last) {
@@ -219,7 +222,7 @@ func (s *retained) read(u *pool.Unit) ([]provider.Text, error) {
 		return m.Texts, err
 	case entry.PartAnswer:
 		a, err := s.r.Answer(s.ctx, u.N)
-		if s.searched && s.pool.Own != nil {
+		if s.searched && s.r.pool.Own != nil {
 			a.Calls = unasked(a.Calls)
 		}
 		return a.Texts(), err

@@ -115,7 +115,12 @@ func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
 	if err != nil {
 		return err
 	}
-	if x := p.Exchange(s.n); x != nil {
+	for i := range p.Exchanges {
+		if x := &p.Exchanges[i]; s.own.Aside(x.Request.N) == nil {
+			s.main, s.sent.seqs = x.Request.N, append(s.sent.seqs, x.Seq)
+		}
+	}
+	if x := p.Exchange(s.main); x != nil {
 		body, err := whole(p, x, asCame, func(b *entry.Body) ([]byte, error) {
 			text, err := s.text(ctx, b)
 			return []byte(text), err
@@ -124,9 +129,6 @@ func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
 			return err
 		}
 		s.sent.body, s.sent.wire = body, x.Request.Type
-	}
-	for i := range p.Exchanges {
-		s.sent.seqs = append(s.sent.seqs, p.Exchanges[i].Seq)
 	}
 	return nil
 }

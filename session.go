@@ -23,13 +23,15 @@ type Session struct {
 	unlock func() error
 
 	running sync.Mutex // held by Run
+	asking  sync.Mutex // held by Aside
 
 	mu      sync.Mutex // guards what follows
 	setup   Setup
 	fence   int // raised by each switch
 	own     *pool.Own
 	n       int      // number of the newest request
-	sent    past     // what it held
+	main    int      // and of the newest of the conversation
+	sent    past     // what that held
 	said    []spoken // the conversation
 	heard   int      // how many of own's steps it is made of
 	turning *turning // nil where no change of mode waits

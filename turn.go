@@ -26,6 +26,7 @@ type Outcome struct {
 // Event is something that happens while Run runs.
 type Event struct {
 	Kind   EventKind
+	Aside  string          // id of the question beside the conversation that it is about; empty for the conversation
 	N      int             // number of the request that it is about
 	Text   string          // of EventText a piece of the answer's; of EventResult all of it; of EventIdle why
 	Call   string          // the call's id
@@ -55,6 +56,9 @@ const (
 func (s *Session) say(e Event) {
 	s.mu.Lock()
 	watch := s.setup.Watch
+	if a := s.own.Aside(e.N); a != nil {
+		e.Aside = a.ID
+	}
 	s.mu.Unlock()
 	if watch != nil {
 		watch(e)
@@ -83,7 +87,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 		return false, err
 	}
 	s.mu.Lock()
-	limits, n := s.setup.Limits, s.n
+	limits, n := s.setup.Limits, s.main
 	work := s.open() || len(s.own.Waiting()) > 0
 	s.mu.Unlock()
 	if !work {
@@ -119,7 +123,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 // idle records how an activity ended.
 func (s *Session) idle(ctx context.Context, u used, err error) error {
 	s.mu.Lock()
-	f, n := &entry.Idle{Activity: s.own.Activity, Turns: u.turns, Ended: entry.EndingDone}, s.n
+	f, n := &entry.Idle{Activity: s.own.Activity, Turns: u.turns, Ended: entry.EndingDone}, s.main
 	s.mu.Unlock()
 	if err != nil {
 		f.Ended, f.Why = entry.EndingFailed, err.Error()

@@ -30,14 +30,16 @@ type line struct {
 
 // opens finds over what the next attempt travels. The caller holds mu.
 func (s *Session) opens(r *request) (w way, err error) {
-	transport := r.model.Transport
-	k, refused := s.line.socket, s.line.refused == r.url
-	s.line.socket = nil
+	transport, refused := r.model.Transport, s.line.refused == r.url
 	w.all = r.whole
+	var k *socket
+	if r.beside == nil {
+		k, s.line.socket = s.line.socket, nil
+	}
 	switch {
 	case transport == "", transport == TransportSSE, !hasSocket(r.model.Type), transport == TransportAuto && refused:
 	default:
-		w.socket, w.keeps = true, transport != TransportWebSocket
+		w.socket, w.keeps = true, transport != TransportWebSocket && r.beside == nil
 	}
 	if k != nil && (!w.keeps || !k.serves(r, s.engine.o.Now())) {
 		k.close()

@@ -95,6 +95,15 @@ type Idle struct {
 	Why      string `json:"why,omitempty"` // one sentence for people, where it did not simply end
 }
 
+// Aside says that the request of the same number asks a question beside the conversation: neither it nor its answer is a part
+// of that.
+type Aside struct {
+	N      int    `json:"n"`
+	ID     string `json:"id"` // the asker's own; the same again is the same question, asked again where nobody answered
+	Thread string `json:"thread"`
+	Body   *Body  `json:"body,omitempty"` // the question
+}
+
 // Ending is how an activity ended.
 type Ending string
 
@@ -127,6 +136,10 @@ func (*Result) Kind() Kind { return KindResult }
 // Kind returns KindIdle.
 func (*Idle) Kind() Kind { return KindIdle }
 
+// Kind returns KindAside.
+func (*Aside) Kind() Kind { return KindAside }
+
+func (*Aside) sealed()    {}
 func (*Input) sealed()    {}
 func (*Promoted) sealed() {}
 func (*Works) sealed()    {}

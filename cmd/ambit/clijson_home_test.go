@@ -115,6 +115,7 @@ func ownFacts(b *entry.Body) []entry.Fact {
 		&entry.Call{N: 1, ID: "c1", Name: "read"},
 		&entry.Result{N: 1, ID: "c1", Failed: true, Ended: entry.SettledRun, TookMS: 1, Body: b},
 		&entry.Idle{Activity: 1, Turns: 1, Ended: entry.EndingLimit, Why: "25 turns"},
+		&entry.Aside{N: 1, ID: "a", Thread: "t2", Body: b},
 	}
 }
 

@@ -72,6 +72,8 @@ func ownGist(f entry.Fact) string {
 			s += "; " + m.Key + ": " + m.Why
 		}
 		return s
+	case *entry.Aside:
+		return fmt.Sprintf("#%d %s, %s bytes", f.N, f.ID, count(size(f.Body)))
 	case *entry.Call:
 		return fmt.Sprintf("#%d %s %s", f.N, f.Name, f.ID)
 	case *entry.Result:

@@ -13,6 +13,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/agent"
+	"ambit/internal/pool"
 	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
@@ -278,7 +279,7 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	var told source.Snapshot
 	var was *entry.Works
 	if f.resume != "" {
-		if name, err = e.session(ctx, d, f.resume); err != nil {
+		if name, err = e.resumed(ctx, d, f.resume); err != nil {
 			return nil, err
 		}
 		if was, told, err = engine.Left(ctx, name); err != nil {
@@ -316,6 +317,28 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	return engine.Begin(ctx, task, setup)
 }
 
+// resumed finds the session that is gone on with. The last is the one of ambit run that began last and works for no other: a
+// sub-agent's begins later than the one that it works for.
+func (e *env) resumed(ctx context.Context, d *journal.Dir, arg string) (string, error) {
+	if arg != "last" {
+		return e.session(ctx, d, arg)
+	}
+	all, err := d.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Backward(all) {
+		f, err := d.First(ctx, name)
+		if first, is := f.Fact.(*entry.Session); err != nil || !is || first.Client != ambit.Client {
+			continue // what is damaged is said of when it is named
+		}
+		if p, err := pool.Load(ctx, d, name); err == nil && p.Own != nil && p.Own.Works.Parent == "" {
+			return name, nil
+		}
+	}
+	return "", &hintError{errors.New("no session of ambit run is recorded"), e.self() + ` run "TASK" begins one`}
+}
+
 // sameFolder compares where a session worked with where it is to work, which may lead there over links.
 func sameFolder(was, dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
@@ -326,6 +349,12 @@ func sameFolder(was, dir string) bool {
 func (e *env) runWatch(f *runFlags) func(ambit.Event) {
 	line := false // the output is in the middle of one
 	return func(v ambit.Event) {
+		if v.Aside != "" {
+			if v.Kind == ambit.EventRetry {
+				e.say("#%d came to nothing, again in %s: %v", v.N, v.Wait.Round(time.Millisecond), v.Err)
+			}
+			return // its answer is printed whole
+		}
 		if v.Kind != ambit.EventText && line {
 			fmt.Fprintln(e.out)
 			line = false
