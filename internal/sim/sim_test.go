@@ -36,6 +36,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"loop", 2. / 3, length, func(seed uint64, turns int) *sim.Report { return sim.Live(seed, turns, *known) }},
+		{"proxy", 1. / 3, length, sim.Proxy},
 	}
 }
 

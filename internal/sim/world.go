@@ -29,7 +29,6 @@ type world struct {
 
 	script   []scripted.Turn
 	provider *scripted.Provider
-	spoken   int // texts made, which so are all different
 
 	admitting *input   // what is being admitted
 	doubtful  []*input // what was admitted, and not acknowledged
