@@ -18,6 +18,7 @@ type talk struct {
 	ends     []int    // how many of them each request held that was answered
 	last     []byte   // the newest request's body
 	sub      bool
+	holes    bool     // not all of it is in the journal
 	owner    *passing // of a sub-agent's, the request whose answer called for it
 	call     string   // and the id of that call
 	provider *scripted.Provider
@@ -64,7 +65,7 @@ func (w *outside) turn(name string) scripted.Turn {
 		t.Thought = w.text("Thought")
 	}
 	calls := 1 + w.dice.IntN(2)
-	if !w.edits && w.chance(250) {
+	if !w.cuts && w.chance(250) {
 		calls = 0
 	}
 	if calls == 0 || w.chance(700) {
@@ -155,7 +156,7 @@ func (w *outside) goOn(t *talk, p *passing) {
 // result is what a tool gives. Where a policy may edit it is often long.
 func (w *outside) result() string {
 	n := w.dice.IntN(100)
-	if w.edits {
+	if w.cuts {
 		n -= 12
 	}
 	lines := 1
@@ -271,7 +272,7 @@ func (w *outside) ask() {
 		text = text[:min(len(text), 60)]
 		text = strings.ToValidUTF8(text, "")
 	case 2:
-		if !w.edits {
+		if !w.cuts {
 			return
 		}
 		act, text = server.ActCompact, ""

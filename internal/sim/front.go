@@ -313,10 +313,7 @@ func (w *outside) goes(p *passing, it *way, req *http.Request) {
 		return
 	}
 	w.r.Events["requests that are edited"]++
-	edited := false
-	for _, l := range w.ledgers {
-		edited = edited || l.edits > 0
-	}
+	edited := w.edits()
 	w.holds(Pass, w.policy != selection.Record || edited, "a policy that only records sends\n%s\nin place of\n%s", it.body, p.body)
 	w.holds(Applied, edited, "what is sent is edited, and no edit is in the journal:\n%s", it.body)
 	w.edited(p, it)

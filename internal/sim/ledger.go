@@ -106,7 +106,32 @@ func (w *outside) tail() {
 	}
 }
 
-// text reads what an entry says; nil for none.
+// edits reports whether an edit is in the journal, looked at now, whatever the disk does.
+func (w *outside) edits() bool {
+	was := w.peeking
+	w.peeking = true
+	defer func() { w.peeking = was }()
+	ids, err := w.store.Sessions(context.Background())
+	if err != nil {
+		w.fail(Crash, "the sessions cannot be listed: %v", err)
+	}
+	for _, id := range ids {
+		after := entry.Seq(0)
+		if l := w.ledgers[id]; l != nil {
+			if after = l.seq; l.edits > 0 {
+				return true
+			}
+		}
+		for f, err := range w.store.Read(context.Background(), id, after) {
+			if _, is := f.Fact.(*entry.Edit); is && err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// read reads what an entry says; nil for none.
 func (w *outside) read(l *ledger, b *entry.Body) []byte {
 	if b == nil {
 		return nil
@@ -204,7 +229,7 @@ func (w *outside) isRelation(l *ledger, f *entry.Relation) {
 	hows := w.relates(x, is, best)
 	ok := slices.Contains(hows, f.How)
 	if is != nil {
-		ok = ok && slices.Contains(best, is) && f.Thread == is.thread
+		ok = ok && f.Thread == is.thread && (slices.Contains(best, is) || f.How != entry.Extends && f.How != entry.Rewind)
 		x.parent = is
 		is.children = append(is.children, x)
 	} else {
@@ -243,7 +268,8 @@ func (w *outside) sure(l *ledger, t *talk) bool {
 			}
 		}
 	}
-	return t.owner.at == l && t.owner.response
+	last := t.owner.ways[len(t.owner.ways)-1].fault // of another one it may not be clear that it came whole
+	return t.owner.at == l && t.owner.response && (last == None || last == Slow)
 }
 
 // shaken reports whether the disk has failed since the proxy was started: what it could not read then it does without.
@@ -284,12 +310,15 @@ func (w *outside) relates(x, is *noted, best []*noted) []entry.Relating {
 			first = entry.Agent
 		}
 		switch {
-		case len(best) > 0 && len(x.p.said) > 1:
+		case slices.ContainsFunc(best, func(b *noted) bool { return len(b.p.said) < len(x.p.said) || b.eldest().parent != nil }):
 			return nil
 		case x.p.talk.sub && !w.sure(x.at, x.p.talk): // the call is not known
 			return []entry.Relating{entry.Root, entry.Agent}
 		}
 		return []entry.Relating{first}
+	}
+	if is.p.talk == x.p.talk && (x.p.talk.holes || w.shaken()) && !slices.Contains(best, is) {
+		return []entry.Relating{entry.Again, entry.ClientEdit, entry.ClientCompaction} // by a call that is known only of a later request
 	}
 	gone, grown := false, false // something goes on from there, and something from that
 	for _, c := range is.onto() {
@@ -308,11 +337,17 @@ func (w *outside) relates(x, is *noted, best []*noted) []entry.Relating {
 	return []entry.Relating{entry.Extends}
 }
 
-// onto are the requests that go on from one, or from one that repeats it or that it repeats.
-func (x *noted) onto() (list []*noted) {
+// eldest is the request that one repeats in the end.
+func (x *noted) eldest() *noted {
 	for x.parent != nil && len(x.parent.p.said) == len(x.p.said) {
 		x = x.parent
 	}
+	return x
+}
+
+// onto are the requests that go on from one, or from one that repeats it or that it repeats.
+func (x *noted) onto() (list []*noted) {
+	x = x.eldest()
 	twins := []*noted{x}
 	for i := 0; i < len(twins); i++ {
 		for _, c := range twins[i].children {
@@ -331,11 +366,11 @@ func (x *noted) onto() (list []*noted) {
 // isSent looks whether what is said to have been sent was.
 func (w *outside) isSent(l *ledger, f *entry.Sent) {
 	x := l.of(f.N)
-	if !w.holds(Record, x != nil && f.Attempt == x.p.sent+1, "attempt %d of request %d of %s is said to have been sent", f.Attempt, f.N, l.id) {
+	if !w.holds(Record, x != nil && (f.Attempt == x.p.sent+1 || f.Attempt > x.p.sent && w.failures > 0), "attempt %d of request %d of %s is said to have been sent", f.Attempt, f.N, l.id) {
 		return
 	}
 	p := x.p
-	p.sent++
+	p.sent = f.Attempt
 	body := w.read(l, f.Body)
 	if f.Body == nil {
 		body = p.body
@@ -415,10 +450,14 @@ func (w *outside) recorded(p *passing, failed bool) {
 	switch {
 	case whole:
 		w.hurt = 0
+		if w.policy != selection.Record && p.kind == "turn" && !failed {
+			w.holds(Record, p.sent == len(p.ways), "%d attempts were sent, and %d are recorded", len(p.ways), p.sent)
+		}
 	case failed:
-		w.hurt = 1
+		w.hurt, p.talk.holes = 1, true
 		w.doubtful = append(w.doubtful, p)
 	default:
+		p.talk.holes = true
 		w.doubtful = append(w.doubtful, p)
 		ok := w.hurt > 0 && w.hurt < 3
 		w.holds(Record, ok, "an exchange is not recorded, and the disk did not fail: request %v, response %v, %d before it", p.at != nil, p.response, w.hurt)

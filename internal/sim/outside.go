@@ -19,7 +19,7 @@ type outside struct {
 
 	tongue   tongue
 	naming   naming
-	edits    bool  // policies that edit may come
+	cuts     bool  // policies that edit may come
 	thinks   bool  // the agent asks for thoughts
 	window   int64 // of the model, in tokens; 0 for none
 	late     bool  // what is too long is refused in the stream
@@ -59,11 +59,11 @@ func Proxy(seed uint64, turns int) *Report {
 	w.naming = naming(w.dice.IntN(3))
 	w.thinks, w.late = w.chance(500), w.chance(300)
 	w.opinions = []string{selection.Record}
-	if w.edits = w.chance(600); w.edits {
+	if w.cuts = w.chance(600); w.cuts {
 		w.opinions = []string{selection.Cut, selection.Full, selection.Full, selection.Record}
 		w.window = []int64{0, 9_000, 12_000, 20_000}[w.dice.IntN(4)]
 	}
-	w.note("%s, named by %d, edits %v, window %d", w.tongue.wire, w.naming, w.edits, w.window)
+	w.note("%s, named by %d, edits %v, window %d", w.tongue.wire, w.naming, w.cuts, w.window)
 	w.live()
 	w.r.Lengths = []int{w.turns}
 	if w.breach != nil {
