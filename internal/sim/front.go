@@ -337,7 +337,8 @@ func (w *outside) edited(p *passing, it *way) {
 	family := ambit.Family(w.tongue.route, http.MethodPost, p.path)
 	err = closed(family, p.path, it.body, got)
 	w.holds(Closure, err == nil, "what is sent is no conversation: %v\n%s", err, it.body)
-	// What is newest stands as it came: the newest answer, and what stands behind it. Results may be shorter.
+	// What is newest stands as it came: the newest answer, and what stands behind it. Results may be shorter, and what the user
+	// says where the request would be too long otherwise.
 	from := len(came) - 1
 	for from > 1 && !(came[from-1].kind == "said" || came[from-1].kind == "call") {
 		from--
@@ -345,9 +346,10 @@ func (w *outside) edited(p *passing, it *way) {
 	for from > 1 && (came[from-1].kind == "said" || came[from-1].kind == "call") {
 		from--
 	}
+	may := func(kind string) bool { return kind == "result" || kind == "user" && (w.window > 0 || len(p.ways) > 0) } // where it would not fit else
 	i := from
 	for _, a := range got {
-		if i < len(came) && a.kind == came[i].kind && a.id == came[i].id && (a.text == came[i].text || a.kind == "result" && len(a.text) < len(came[i].text)) {
+		if i < len(came) && a.kind == came[i].kind && a.id == came[i].id && (a.text == came[i].text || may(a.kind) && len(a.text) < len(came[i].text)) {
 			i++
 		}
 	}
