@@ -280,6 +280,7 @@ func (w *outside) ask() {
 	f := &front{header: http.Header{}, most: -1}
 	target := server.ActPath(l.id, act)
 	failures := w.failures
+	w.fence()
 	w.server.ServeHTTP(f, request(target, `{"text":`+quoted(text)+`}`))
 	w.settleDown()
 	w.note("%s: %d %s", act, f.status, f.body.String())

@@ -120,6 +120,7 @@ func (w *outside) pass(p *passing) {
 		Method: method, URL: u, RequestURI: target, Host: u.Host, RemoteAddr: "127.0.0.1:9", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.headers(p), Body: io.NopCloser(bytes.NewReader(p.body)), ContentLength: int64(len(p.body)),
 	}).WithContext(ctx)
+	w.fence()
 	func() {
 		defer func() {
 			if r := recover(); r != nil && r != http.ErrAbortHandler {
@@ -167,6 +168,7 @@ type wire outside
 // RoundTrip asks the model, in this very call, and lets things go wrong on the way.
 func (n *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	w := (*outside)(n)
+	defer w.fence()
 	p := w.way
 	it := &way{}
 	w.r.Attempts++

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing/synctest"
 	"time"
 
@@ -104,7 +105,7 @@ func (w *outside) open() {
 		if err == nil {
 			w.store = store
 			w.server, err = server.New(server.Options{
-				Store: store, Secret: []byte("secret"), Policy: w.policy, Now: w.stage.now, Rand: random{w.dice}, Transport: (*wire)(w),
+				Store: store, Secret: []byte("secret"), Policy: w.policy, Now: w.stage.now, Rand: random{rand.New(rand.NewPCG(w.dice.Uint64(), 2))}, Transport: (*wire)(w),
 				Upstreams: map[string]string{"anthropic": "http://anthropic.test", "openai": "http://openai.test", "gemini": "http://gemini.test"},
 			})
 		}
@@ -156,6 +157,7 @@ func (w *outside) between() {
 
 // sleep lets time go on, and the proxy do what it does beside.
 func (w *outside) sleep(d time.Duration) {
+	w.fence()
 	time.Sleep(d)
 	synctest.Wait()
 	w.tail()

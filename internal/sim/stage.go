@@ -46,6 +46,12 @@ func newStage(seed, salt uint64) *stage {
 	return w
 }
 
+// fence lets another goroutine's operations of the disk see all that was done before.
+func (w *stage) fence() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+}
+
 // cut is that the power goes: what was pending is lost, kept or torn.
 func (w *stage) cut() {
 	loss := []vfs.Loss{vfs.Dropped, vfs.Kept, vfs.Torn, vfs.Torn}[w.dice.IntN(4)]
