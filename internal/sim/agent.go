@@ -18,7 +18,6 @@ type talk struct {
 	ends     []int    // how many of them each request held that was answered
 	last     []byte   // the newest request's body
 	sub      bool
-	holes    bool     // not all of it is in the journal
 	owner    *passing // of a sub-agent's, the request whose answer called for it
 	call     string   // and the id of that call
 	provider *scripted.Provider
@@ -265,7 +264,7 @@ func (w *outside) ask() {
 	act, text := server.ActNote, w.text("Note")
 	switch w.dice.IntN(5) {
 	case 0, 1:
-		if len(w.pins[l.id]) > 2 {
+		if len(l.pins) > 2 {
 			return
 		}
 		act, text = server.ActPin, w.text("Keep \"this\",\nund das:")
@@ -287,15 +286,14 @@ func (w *outside) ask() {
 	if f.status == http.StatusOK {
 		w.r.Events["acts: "+act]++
 	}
-	if act == server.ActPin && f.status == http.StatusOK {
-		w.pins[l.id] = append(w.pins[l.id], text)
+	if act == server.ActPin {
+		w.asked[text] = f.status == http.StatusOK
 	}
 	w.tail()
 	ok := f.status == http.StatusOK || act == server.ActCompact || w.failures != failures || w.hurt > 0
 	w.holds(Record, ok, "%s is answered with %d: %s", act, f.status, f.body.String())
-	if act == server.ActPin && w.breach == nil && !w.blown {
-		w.holds(Record, f.status != http.StatusOK || l.pins == len(w.pins[l.id]), "%d pins are in the journal, and %d were taken", l.pins, len(w.pins[l.id]))
-		w.pins[l.id] = w.pins[l.id][:min(len(w.pins[l.id]), l.pins)]
+	if w.asked[text] && !w.blown {
+		w.holds(Record, slices.Contains(l.pins, text), "the pin %q was taken, and is not in the journal", text)
 	}
 }
 

@@ -324,8 +324,8 @@ func (w *outside) goes(p *passing, it *way, req *http.Request) {
 // edited looks at what the proxy sends in place of what came.
 func (w *outside) edited(p *passing, it *way) {
 	room := 0
-	for _, list := range w.pins {
-		for _, text := range list {
+	for _, l := range w.ledgers {
+		for _, text := range l.pins {
 			room += 2*len(text) + 400
 		}
 	}

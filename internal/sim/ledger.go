@@ -25,8 +25,8 @@ type ledger struct {
 
 	all   []*noted // its requests
 	edits int
-	pins  int
-	split bool // it was begun because another could not be taken up
+	pins  []string // what is pinned
+	split bool     // it was begun because another could not be taken up
 }
 
 // noted is a request that is in the journal.
@@ -159,7 +159,10 @@ func (w *outside) take(l *ledger, f journal.Frame) {
 	case *entry.Edit:
 		l.edits++
 	case *entry.Pin:
-		l.pins++
+		text := string(w.read(l, fact.Body))
+		_, asked := w.asked[text]
+		w.holds(Record, asked, "entry %d pins %q, and nobody asked for that", f.Seq, text)
+		l.pins = append(l.pins, text)
 	case *entry.Gap:
 		w.r.Events["exchanges that are said to be missing"] += fact.Exchanges
 		w.holds(Missed, w.failures > 0 && fact.Exchanges > 0 && fact.Cause != "", "entry %d says that %d exchanges are missing", f.Seq, fact.Exchanges)
@@ -317,7 +320,7 @@ func (w *outside) relates(x, is *noted, best []*noted) []entry.Relating {
 		}
 		return []entry.Relating{first}
 	}
-	if is.p.talk == x.p.talk && (x.p.talk.holes || w.shaken()) && !slices.Contains(best, is) {
+	if is.p.talk.name == x.p.talk.name && (w.holes[x.p.talk.name] || w.shaken()) && !slices.Contains(best, is) {
 		return []entry.Relating{entry.Again, entry.ClientEdit, entry.ClientCompaction} // by a call that is known only of a later request
 	}
 	gone, grown := false, false // something goes on from there, and something from that
@@ -385,7 +388,7 @@ func (w *outside) isSent(l *ledger, f *entry.Sent) {
 
 // pinned looks whether the pins are where they must be.
 func (w *outside) pinned(l *ledger, p *passing, f *entry.Sent, body []byte) {
-	if len(w.pins[l.id]) == 0 || p.kind != "turn" {
+	if len(l.pins) == 0 || p.kind != "turn" {
 		return
 	}
 	got, _, err := read(w.tongue.wire, body)
@@ -394,12 +397,12 @@ func (w *outside) pinned(l *ledger, p *passing, f *entry.Sent, body []byte) {
 		return
 	}
 	held := 0
-	for _, text := range w.pins[l.id] {
+	for _, text := range l.pins {
 		if slices.ContainsFunc(got, func(a atom) bool { return strings.Contains(a.text, text) }) {
 			held++
 		}
 	}
-	w.holds(Pins, len(f.Held) == held && held+len(f.Missing) == l.pins, "request %d of %s holds %d of %d pins, and is said to hold %v and to miss %v", f.N, l.id, held, l.pins, f.Held, f.Missing)
+	w.holds(Pins, len(f.Held) == held && held+len(f.Missing) == len(l.pins), "request %d of %s holds %d of %d pins, and is said to hold %v and to miss %v", f.N, l.id, held, len(l.pins), f.Held, f.Missing)
 	if w.policy != selection.Record && f.Why == "" && !p.talk.sub {
 		w.holds(Pins, len(f.Missing) == 0, "request %d of %s is edited, and misses %v", f.N, l.id, f.Missing)
 	}
@@ -454,10 +457,10 @@ func (w *outside) recorded(p *passing, failed bool) {
 			w.holds(Record, p.sent == len(p.ways), "%d attempts were sent, and %d are recorded", len(p.ways), p.sent)
 		}
 	case failed:
-		w.hurt, p.talk.holes = 1, true
+		w.hurt, w.holes[p.talk.name] = 1, true
 		w.doubtful = append(w.doubtful, p)
 	default:
-		p.talk.holes = true
+		w.holes[p.talk.name] = true
 		w.doubtful = append(w.doubtful, p)
 		ok := w.hurt > 0 && w.hurt < 3
 		w.holds(Record, ok, "an exchange is not recorded, and the disk did not fail: request %v, response %v, %d before it", p.at != nil, p.response, w.hurt)

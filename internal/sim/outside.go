@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing/synctest"
 	"time"
 
@@ -34,12 +35,13 @@ type outside struct {
 
 	main     *talk // the conversation that the agent has
 	talks    int
-	way      *passing            // what is on its way
-	before   int                 // failures of the disk before it
-	calm     int                 // and before the process
-	doubtful []*passing          // what passed, and is not all in the journal
-	ledgers  map[string]*ledger  // what is in the journal, by session
-	pins     map[string][]string // the texts that were pinned, by session, in order
+	way      *passing           // what is on its way
+	before   int                // failures of the disk before it
+	calm     int                // and before the process
+	doubtful []*passing         // what passed, and is not all in the journal
+	ledgers  map[string]*ledger // what is in the journal, by session
+	asked    map[string]bool    // the texts that were to be pinned, and whether that was answered well
+	holes    map[string]bool    // the conversations of which not all is in the journal
 }
 
 // naming is how an agent names its session.
@@ -54,7 +56,7 @@ const (
 // Proxy plays a foreign agent's work through the proxy until it has had so many turns, in the world of a seed. It must be
 // called in a synctest bubble.
 func Proxy(seed uint64, turns int) *Report {
-	w := &outside{stage: newStage(seed, 0x9047), want: turns, ledgers: map[string]*ledger{}, pins: map[string][]string{}}
+	w := &outside{stage: newStage(seed, 0x9047), want: turns, ledgers: map[string]*ledger{}, asked: map[string]bool{}, holes: map[string]bool{}}
 	w.again = fmt.Sprintf("-sim.part=proxy -sim.seed=%d", seed)
 	w.tongue = tongues()[w.dice.IntN(len(tongues()))]
 	w.naming = naming(w.dice.IntN(3))
@@ -231,6 +233,13 @@ func (w *outside) survived() {
 	}
 	w.written = true
 	w.tail()
+	for text, taken := range w.asked {
+		there := false
+		for _, l := range w.ledgers {
+			there = there || slices.Contains(l.pins, text)
+		}
+		w.holds(Crash, there || !taken, "the pin %q was taken, and is not in the journal", text)
+	}
 	w.doubtful = nil
 }
 

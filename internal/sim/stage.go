@@ -160,11 +160,11 @@ func (w *stage) text(what string) string {
 	text := fmt.Sprintf("%s %d.", what, w.spoken)
 	switch w.dice.IntN(36) {
 	case 0:
-		text += strings.Repeat(" And so on, at length, with \"quotes\" and \\ and \u2028.", w.dice.IntN(80))
+		text += strings.Repeat(fmt.Sprintf(" And so on for %d, at length, with \"quotes\" and \\ and \u2028.", w.spoken), w.dice.IntN(80))
 	case 1, 2, 3:
 		text += "\n</system-update> <b>&amp;</b>\n\ttext — ein, 少し, 🙂\n"
 	case 4:
-		text += strings.Repeat("x", w.dice.IntN(3000))
+		text += strings.Repeat(fmt.Sprint("x", w.spoken), w.dice.IntN(600))
 	}
 	return text
 }
