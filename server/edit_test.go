@@ -411,11 +411,13 @@ func TestHeldStream(t *testing.T) {
 	}
 }
 
-// Where a decision cannot be made durable it does not take effect, and the request goes on as it came.
+// Where a decision cannot be made durable it does not take effect, and the request goes on as it came. What was not recorded of it
+// is counted, both halves, also where it was to be written before the decision and could not be.
 func TestUndurableDecision(t *testing.T) {
 	d := dialects[0]
 	g, k := newKept(t, &d, "cut")
 	g.ok(d.path, d.request(d.says("hello")))
+	g.settle(2)
 	g.fault.SetInject(func(op vfs.Op, name string) error {
 		if op == vfs.OpSync {
 			return syscall.ENOSPC
@@ -427,10 +429,14 @@ func TestUndurableDecision(t *testing.T) {
 	if got := k.last(); !bytes.Equal(got, d.request(talk...)) {
 		t.Errorf("%d bytes were sent, of a request of %d", len(got), len(d.request(talk...)))
 	}
+	g.settle(4)
 	g.fault.SetInject(nil)
 	g.ok(d.path, d.request(talk...))
 	if got := k.last(); len(got) > 20_000 {
 		t.Errorf("%d bytes were sent when it could be written again", len(got))
+	}
+	if p := g.only(); p.Missing != 2 || len(p.Exchanges) != 2 {
+		t.Errorf("%d exchanges and %d missing halves", len(p.Exchanges), p.Missing)
 	}
 }
 

@@ -78,6 +78,9 @@ func (r *recorder) plan(x *exchange) (p sending) {
 		staged = true
 		if p, err = r.decide(x, a, w); err != nil {
 			r.log.Warn("a request is edited no further", "cause", err)
+			if x.in == nil { // it was to be written before what was decided
+				r.missStaged(event{x: x}, err)
+			}
 		}
 		return nil
 	}, func() {

@@ -31,7 +31,6 @@ type world struct {
 	script   []scripted.Turn
 	provider *scripted.Provider
 	playing  int // the turn of the script that answers
-	spoken   int // texts made, which so are all different
 
 	admitting *input   // what is being admitted
 	doubtful  []*input // what was admitted, and not acknowledged
