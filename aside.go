@@ -208,7 +208,7 @@ func (s *Session) besides(ctx context.Context, q Aside, b *beside) (*request, er
 	v.Segments = append(settled(v.Segments), view.Segment{Layer: view.Working, Apart: true, Unit: unit.Unit{
 		Ref: "question", Role: unit.User, Parts: []unit.Part{{Kind: unit.Text, Text: q.Text + asideNote}},
 	}})
-	p := s.setup.Model.params()
+	p := s.params()
 	if most := q.Limits.Output; most > 0 && (p.MaxTokens == 0 || most < p.MaxTokens) {
 		p.MaxTokens = most
 	}
@@ -258,7 +258,7 @@ func (s *Session) asks(q Aside, b *beside, body []byte) (*request, error) {
 	m := s.setup.Model
 	r := &request{model: m, family: familyOf(m.Type), whole: body, body: body, used: &used{began: s.engine.o.Now()}, retry: s.setup.Retry, limits: q.Limits, tools: len(s.setup.Agent.Tools) > 0, beside: b}
 	r.limits.Time = 0 // its context ends then
-	r.url = strings.TrimSuffix(m.BaseURL, "/") + r.family.Endpoint(m.params())
+	r.url = strings.TrimSuffix(m.BaseURL, "/") + r.family.Endpoint(s.params())
 	u, err := url.Parse(r.url)
 	if err != nil {
 		return nil, sayf(ErrRefused, "%q is no base URL: %v", m.BaseURL, err)

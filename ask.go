@@ -65,7 +65,7 @@ func (s *Session) make(ctx context.Context, fence int) (*request, error) {
 		return nil, nil
 	}
 	m := s.setup.Model
-	p := m.params()
+	p := s.params()
 	r := &request{model: m, family: familyOf(m.Type), retry: s.setup.Retry, limits: s.setup.Limits, tools: len(s.setup.Agent.Tools) > 0}
 	endpoint := r.family.Endpoint(p)
 	r.url = strings.TrimSuffix(m.BaseURL, "/") + endpoint
