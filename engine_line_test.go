@@ -367,11 +367,11 @@ func TestSilenceAndCancelOverAWebSocket(t *testing.T) {
 		_ = c.Write(context.Background(), websocket.MessageText, []byte(created))
 		cancel()
 	}))
-	d.setup.Limits.Silence, d.setup.Retry.Off = 30*time.Millisecond, true
+	d.setup.Limits.Silence, d.setup.Retry.Off = 250*time.Millisecond, true
 	s := d.begin("Go.")
 	for range 2 { // in an answer, and before a connection is open
 		_, err := s.Run(t.Context())
-		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), "said nothing for 30ms") {
+		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), "said nothing for 250ms") {
 			t.Errorf("%v", err)
 		}
 	}
