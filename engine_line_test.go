@@ -131,6 +131,21 @@ func TestTransportsOfAWire(t *testing.T) {
 	}
 }
 
+// Where nobody listens, HTTP would find nobody either: the activity ends at once, with one attempt.
+//
+// covers: R-04 part
+func TestNobodyListensToAuto(t *testing.T) {
+	d, _ := newLines(t, ambit.TransportAuto)
+	d.setup.Model.BaseURL = "http://127.0.0.1:9/v1"
+	s := d.begin("Go.")
+	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody answers") || len(d.waits) > 0 {
+		t.Errorf("%v, waits of %v", err, d.waits)
+	}
+	if list := d.sents(s.ID()); ways(list) != "w" || list[0].end != entry.EndNone {
+		t.Errorf("the requests went %s", ways(list))
+	}
+}
+
 // calm answers each message of a connection with a text, and does between, before the nth message is read, what it is told to.
 // It keeps no answer, which it says of a message that names one, if so is asked; and it may give no answer to the third.
 type calm struct {
@@ -251,7 +266,7 @@ func TestKeptConnections(t *testing.T) {
 			}
 			list := d.sents(s.ID())
 			got := ways(list)
-			if x.between != nil { // whether the end is seen before or behind the question is chance
+			if name == "closed" || name == "gone" { // whether the end is seen before or behind the question is chance
 				got = strings.Replace(got, "wccw!", "wcw", 1)
 			}
 			if got != x.ways || len(d.waits) > 0 {
@@ -295,7 +310,9 @@ func TestCutAnswersAreNotHeld(t *testing.T) {
 //
 // covers: R-03 part
 func TestLateEvents(t *testing.T) {
-	for name, late := range map[string]string{"the end once more": ended, "an item": told, "a beginning": created, "no JSON": "{"} {
+	for name, late := range map[string][]string{
+		"the end once more": {ended}, "an item": {told}, "a beginning": {created}, "no JSON": {"{"}, "an item behind news": {`{"type":"news"}`, told},
+	} {
 		t.Run(name, func(t *testing.T) {
 			unleaked(t)
 			n := 0
@@ -311,7 +328,7 @@ func TestLateEvents(t *testing.T) {
 					}
 					texts := []string{created, told, ended}
 					if n++; n > 1 {
-						texts = []string{late, strings.ReplaceAll(created, "resp_0", "resp_1"), strings.ReplaceAll(ended, "resp_0", "resp_1")}
+						texts = append(slices.Clone(late), strings.ReplaceAll(created, "resp_0", "resp_1"), strings.ReplaceAll(ended, "resp_0", "resp_1"))
 					}
 					for _, text := range texts {
 						if c.Write(context.Background(), websocket.MessageText, []byte(text)) != nil {
@@ -350,11 +367,11 @@ func TestSilenceAndCancelOverAWebSocket(t *testing.T) {
 		_ = c.Write(context.Background(), websocket.MessageText, []byte(created))
 		cancel()
 	}))
-	d.setup.Limits.Silence, d.setup.Retry.Off = 30*time.Millisecond, true
+	d.setup.Limits.Silence, d.setup.Retry.Off = 250*time.Millisecond, true
 	s := d.begin("Go.")
 	for range 2 { // in an answer, and before a connection is open
 		_, err := s.Run(t.Context())
-		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), "said nothing for 30ms") {
+		if failure, is := errors.AsType[*provider.Failure](err); !is || failure.Kind != provider.Unreachable || !strings.Contains(err.Error(), "said nothing for 250ms") {
 			t.Errorf("%v", err)
 		}
 	}

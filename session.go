@@ -47,7 +47,7 @@ type Session struct {
 // ID is the session's name.
 func (s *Session) ID() string { return s.id }
 
-// Close lets the session go, so that others may take it up. Run must have returned.
+// Close lets the session go, so that others may take it up, and closes its connection. Run must have returned.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,7 +91,7 @@ func TestMessages(t *testing.T) {
 		"nothing before":          {whole[1], nil, answers[1], "resp_1"},
 		"a body in front":         {whole[1], []byte(`{"input":[]}`), answers[1], "resp_1"},
 		"what cannot be sent":     {whole[1], whole[0], unit.Unit{Role: unit.Assistant, Raw: []byte("{}")}, "resp_1"},
-		"the answer cut in a way": {append(bytes.TrimSuffix(whole[1], []byte(`]}`)), 'x'), whole[0], answers[1], "resp_1"},
+		"the answer cut in a way": {append(bytes.Clone(bytes.TrimSuffix(whole[1], []byte(`]}`))), 'x'), whole[0], answers[1], "resp_1"},
 	} {
 		if got, is := Continue(x.message, x.before, x.answer, x.id); is {
 			t.Errorf("%s: it goes on as\n%s", name, got)
