@@ -411,8 +411,7 @@ func TestHeldStream(t *testing.T) {
 	}
 }
 
-// Where a decision cannot be made durable it does not take effect, and the request goes on as it came. What was not recorded of it
-// is counted, both halves, also where it was to be written before the decision and could not be.
+// Where a decision cannot be made durable it does not take effect, and the request goes on as it came.
 func TestUndurableDecision(t *testing.T) {
 	d := dialects[0]
 	g, k := newKept(t, &d, "cut")
@@ -435,8 +434,43 @@ func TestUndurableDecision(t *testing.T) {
 	if got := k.last(); len(got) > 20_000 {
 		t.Errorf("%d bytes were sent when it could be written again", len(got))
 	}
-	if p := g.only(); p.Missing != 2 || len(p.Exchanges) != 2 {
-		t.Errorf("%d exchanges and %d missing halves", len(p.Exchanges), p.Missing)
+}
+
+// Whichever operation of the disk fails while a request is recorded that is edited, each half of an exchange is in the journal or
+// counted as missing, and none is both: the request is written before what is decided about it, and what was sent behind that.
+func TestMissedWhileEdited(t *testing.T) {
+	d := dialects[0]
+	talk := append([]string{d.says("hello"), d.says("read the manual")}, d.reads("call_number_one_1", "manual.txt", manual("manual", 600))...)
+	play := func(t *testing.T, inject func(op vfs.Op, name string) error) (operations int) {
+		g, _ := newKept(t, &d, "cut")
+		g.ok(d.path, d.request(d.says("hello")))
+		g.settle(2)
+		before := g.fault.Ops()
+		g.fault.SetInject(inject)
+		g.ok(d.path, d.request(talk...))
+		g.settle(4)
+		operations = g.fault.Ops() - before
+		g.fault.SetInject(nil)
+		halves := 0
+		for _, p := range g.pools() {
+			halves += p.Missing
+			for i := range p.Exchanges {
+				if halves++; p.Exchanges[i].Response != nil {
+					halves++
+				}
+			}
+		}
+		if halves != 4 {
+			t.Errorf("%d halves are recorded or missing, of 4", halves)
+		}
+		return operations
+	}
+	most := play(t, nil)
+	if most < 10 {
+		t.Fatalf("there are %d operations", most)
+	}
+	for n := range most {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { play(t, vfs.Nth(n, syscall.ENOSPC)) })
 	}
 }
 

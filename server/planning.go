@@ -95,7 +95,11 @@ func (r *recorder) plan(x *exchange) (p sending) {
 func (r *recorder) behind(x *exchange) {
 	if w := x.in; w != nil {
 		r.sent(x)
-		if err := r.flush(w); err != nil {
+		switch err := r.flush(w); {
+		case err == nil:
+		case x.in != nil: // it was written before what was decided
+			r.log.Error("what was sent is not recorded", "session", w.id, "request", x.n, "cause", err)
+		default:
 			r.missStaged(event{x: x}, err)
 		}
 	}
