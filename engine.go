@@ -209,10 +209,7 @@ func (e *Engine) Left(ctx context.Context, id string) (*entry.Works, source.Snap
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.own.Told == nil {
-		return &s.own.Works, nil, nil
-	}
-	told, err := s.told(ctx, s.own.Told.Values)
+	told, err := s.told(ctx, s.own.Told)
 	if errors.Is(err, journal.ErrPurged) {
 		err = nil
 	}

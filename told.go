@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ambit/entry"
+	"ambit/internal/pool"
 	"ambit/journal"
 	"ambit/source"
 )
@@ -62,12 +63,9 @@ func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	if o.exists && own.For.Dir != own.Works.Dir {
 		o.moved = own.Works.Dir
 	}
-	var values *entry.Body
-	if own.Told != nil {
-		values = own.Told.Values
-	}
+	last := own.Told
 	s.mu.Unlock()
-	if o.told, err = s.told(ctx, values); errors.Is(err, journal.ErrPurged) {
+	if o.told, err = s.told(ctx, last); errors.Is(err, journal.ErrPurged) {
 		o.purged, err = true, nil
 	}
 	if err != nil {
@@ -82,14 +80,18 @@ func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	return o, context.Cause(ctx)
 }
 
-// told reads what the model was told.
-func (s *Session) told(ctx context.Context, values *entry.Body) (snapshot source.Snapshot, err error) {
-	text, err := s.text(ctx, values)
-	if err == nil && text != "" {
-		err = json.Unmarshal([]byte(text), &snapshot)
+// told reads what the model was told; nothing before the first time.
+func (s *Session) told(ctx context.Context, last *pool.Told) (snapshot source.Snapshot, err error) {
+	if last == nil || last.Values == nil {
+		return nil, nil
 	}
+	text, err := s.text(ctx, last.Values)
 	if err != nil {
-		return nil, fmt.Errorf("read what the model was told: %w", err)
+		return nil, fmt.Errorf("read what the model was told in %s: %w", last.Seq.Ref(), err)
+	}
+	if err := json.Unmarshal([]byte(text), &snapshot); err != nil {
+		return nil, fmt.Errorf("what the model was told in %s cannot be read: %w: fork the session at %s, before it, or purge %s, and live facts are told anew",
+			last.Seq.Ref(), err, (last.Seq - 1).Ref(), last.Seq.Ref())
 	}
 	return snapshot, nil
 }

@@ -10,7 +10,8 @@ import (
 // as overflowTexts do: what a user said may be quoted in an error about something else.
 //
 // A 429 never is one. An error with the status 400, 413 or 422, or one inside an answer that has the status 200 and said
-// nothing before, is one by its code or by its message; a 413 is, unless it speaks of a rate; any other only by its code.
+// nothing before, is one by its code or by its message; a 413 is, unless it speaks of a rate; any other only by its code. A
+// 400 without a body is none: an error that says nothing may be anything, and a request made shorter is not what was asked for.
 func ReadOverflow(status int, body []byte) (Overflow, bool) {
 	if status == tooManyRequests {
 		return Overflow{}, false
