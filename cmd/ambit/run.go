@@ -191,7 +191,14 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	instructions := source.NewInstructions(source.InstructionOptions{
 		Files: files, Dir: place.Dir, Root: place.Root, Global: []string{filepath.Join(home, "AGENTS.md")}, Nested: source.Nested(told),
 	})
-	o := agent.Options{Dir: place.Dir, Rules: rules, Read: func(path string) {
+	var skills *source.Skills
+	if !rules.Never(agent.SkillTool) {
+		skills = source.NewSkills(source.SkillOptions{
+			Files: files, Folders: []string{filepath.Join(place.Root, ".ambit", "skills"), filepath.Join(home, "skills")}, Tool: agent.SkillTool,
+			Without: func(name string) bool { return rules.Decide(agent.SkillTool, name).Action == agent.Deny },
+		})
+	}
+	o := agent.Options{Dir: place.Dir, Rules: rules, Skills: skills, Read: func(path string) {
 		if _, err := instructions.Discovered(path); err != nil {
 			e.say("cannot look for instructions beside %s: %v", path, err)
 		}
@@ -215,11 +222,11 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 		Watch:  e.runWatch(f),
 		Each:   host.Each(sourceTime),
 		Compose: func() (source.Composition, error) {
-			return source.Compose(
-				source.Environment(place, host.Platform()), instructions.Source(),
-				source.Skills(files, filepath.Join(place.Root, ".ambit", "skills"), filepath.Join(home, "skills")),
-				source.Date(e.now, nil), source.Git(host.Exec(), place.Dir),
-			)
+			list := []source.Source{source.Environment(place, host.Platform()), instructions.Source()}
+			if skills != nil {
+				list = append(list, skills.Source())
+			}
+			return source.Compose(append(list, source.Date(e.now, nil), source.Git(host.Exec(), place.Dir))...)
 		},
 	}, nil
 }
