@@ -25,7 +25,7 @@ import (
 type runFlags struct {
 	protocol, baseURL, model, dir, resume, scripted string
 	allow                                           []string
-	yes, asJSON                                     bool
+	yes, asJSON, noProject                          bool
 	turns, output                                   int
 	limit                                           time.Duration
 	usd                                             float64
@@ -83,6 +83,7 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().IntVar(&f.window, "window", 0, "the model's window in tokens, where no table has it, as for a server of your own; 0 for the table's")
 	c.Flags().StringVar(&f.policy, "policy", ambit.PolicyFull, "what may be left out of requests: record (nothing), cut (results) or full (and old messages, for a checkpoint)")
 	c.Flags().StringVar(&f.dir, "dir", ".", "the folder that it works in")
+	c.Flags().BoolVar(&f.noProject, "no-project", false, "leave the project's instruction files unread; your own in Ambit's folder stay")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
@@ -190,6 +191,7 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	}
 	instructions := source.NewInstructions(source.InstructionOptions{
 		Files: files, Dir: place.Dir, Root: place.Root, Global: []string{filepath.Join(home, "AGENTS.md")}, Nested: source.Nested(told),
+		NoProject: f.noProject,
 	})
 	var skills *source.Skills
 	if !rules.Never(agent.SkillTool) {
