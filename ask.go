@@ -1,6 +1,7 @@
 package ambit
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -32,11 +33,16 @@ type request struct {
 	tools  bool
 	retry  Retry
 	limits Bounds
+	beside *beside // nil for one of the conversation
 
 	plan     *pressure.Plan // nil where nothing is edited
 	edits    bool           // more may be edited than what stands
 	compacts bool           // a checkpoint is about to stand in place of what is old
-	keep     func() error   // makes durable that it is asked, once
+	keep     keeper         // makes durable that it is asked, once
+
+	used   *used // what the activity has taken
+	way    way   // of the newest attempt
+	failed error // why that came to nothing
 }
 
 // answer is one that came to its end.
@@ -45,6 +51,8 @@ type answer struct {
 	said  spoken
 	stop  provider.Stop
 	usage *entry.Usage
+
+	reason string // the provider's own word for why it stopped
 
 	usable int // tokens that a request may take; 0 where nobody knows
 }
@@ -57,7 +65,7 @@ func (s *Session) make(ctx context.Context, fence int) (*request, error) {
 		return nil, nil
 	}
 	m := s.setup.Model
-	p := m.params()
+	p := s.params()
 	r := &request{model: m, family: familyOf(m.Type), retry: s.setup.Retry, limits: s.setup.Limits, tools: len(s.setup.Agent.Tools) > 0}
 	endpoint := r.family.Endpoint(p)
 	r.url = strings.TrimSuffix(m.BaseURL, "/") + endpoint
@@ -85,7 +93,7 @@ func (s *Session) make(ctx context.Context, fence int) (*request, error) {
 	r.chain, r.count = thread.ChainOf(hashes), len(hashes)
 	shared := s.sent.shared(r, hashes)
 	r.units = e.Messages[shared:]
-	s.plan(ctx, r, e, hashes, shared)
+	s.plan(ctx, r, s.thread, e, hashes, shared)
 	return r, nil
 }
 
@@ -117,20 +125,15 @@ func (p *past) shared(r *request, hashes []thread.Hash) int {
 	return n
 }
 
-// mainThread is the one thread of a session of Ambit's own.
+// mainThread is the thread of the conversation of a session of Ambit's own; questions beside it have threads of their own.
 const mainThread = "t1"
 
-// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes, but for
-// one that was too long: it is made shorter.
+// ask sends a request, as often as it takes, until it has an answer. Each attempt is recorded, and has the same bytes, as far as it
+// goes the same way, but for one that was too long: it is made shorter.
 func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 	passing, none, long := 0, 0, 0
 	for {
-		n, err := s.record(ctx, r, passing+none+long > 0)
-		if err != nil {
-			return nil, err
-		}
-		s.say(Event{Kind: EventRequest, N: n})
-		a, err := s.attempt(ctx, r, n)
+		n, a, err := s.try(ctx, r, passing+none+long > 0)
 		if err == nil || ctx.Err() != nil {
 			return a, orCause(ctx, err)
 		}
@@ -146,7 +149,7 @@ func (s *Session) ask(ctx context.Context, r *request) (*answer, error) {
 			s.say(Event{Kind: EventRetry, N: n, Err: err})
 			continue
 		case errors.As(err, &failure) && failure.Passes():
-			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(failure)
+			wait, again = max(failure.After, r.retry.delay(passing)), failure.After <= orElse(r.retry.MaxWait, time.Minute) && !s.nowhere(r, failure)
 			passing++
 		case errors.As(err, &fault) && fault.Fault != provider.ReplyReported:
 			wait, again = r.retry.delay(none), none < orElse(r.retry.Max, 3)
@@ -170,66 +173,107 @@ func orCause(ctx context.Context, err error) error {
 }
 
 // nowhere reports whether a provider is not there at all: nothing listens, or its name is unknown, and it has not answered
-// in this activity.
-func (s *Session) nowhere(f *provider.Failure) bool {
+// in this activity. A question beside the conversation is none of an activity's.
+func (s *Session) nowhere(r *request, f *provider.Failure) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return f.Code == codeAbsent && s.own.Turns == 0
+	return f.Code == codeAbsent && (s.own.Turns == 0 || r.beside != nil)
 }
 
 // codeAbsent is the code of a failure to reach anybody.
 const codeAbsent = "nobody answers"
 
-// record makes an attempt durable, and with the first what is new in it.
-func (s *Session) record(ctx context.Context, r *request, again bool) (int, error) {
+// keeper makes durable that a request is asked, by a body, the first time, and any facts behind that.
+type keeper func(body []byte, behind ...entry.Fact) error
+
+// record makes an attempt durable, with what is new in it, what is decided about it, and what is sent, and finds the way that it goes.
+func (s *Session) record(ctx context.Context, r *request, again bool) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	body, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, r.whole)
+	n = s.n + 1
+	if r.way, err = s.opens(r); err != nil {
+		return n, err
+	}
+	var kept []byte
+	r.keep = func(body []byte, behind ...entry.Fact) error {
+		if kept == nil {
+			kept = body
+			return s.enter(ctx, r, n, again, body, behind)
+		}
+		if len(behind) == 0 {
+			return nil
+		}
+		_, err := s.add(ctx, behind...)
+		return err
+	}
+	if err := s.planned(r, n, again); err != nil {
+		return n, err
+	}
+	if err := r.way.fill(r); err != nil {
+		return n, err
+	}
+	body := r.way.body
+	if r.edited() {
+		body = r.way.all
+	}
+	if r.plan == nil {
+		return n, r.keep(body)
+	}
+	went := r.way.body
+	if kept == nil && !r.edited() || bytes.Equal(kept, went) {
+		went = nil
+	}
+	sent, err := r.plan.Sent(went)
 	if err != nil {
-		return 0, fmt.Errorf("session %s cannot be written: %w", s.id, err)
+		return n, err
 	}
-	n := s.n + 1
+	return n, r.keep(body, sent)
+}
+
+// enter appends that a request is asked by a body, and facts behind that.
+func (s *Session) enter(ctx context.Context, r *request, n int, again bool, body []byte, behind []entry.Fact) error {
+	b, err := s.engine.store.Put(context.WithoutCancel(ctx), s.id, body)
+	if err != nil {
+		return fmt.Errorf("session %s cannot be written: %w", s.id, err)
+	}
 	relation := &entry.Relation{
-		N: n, Thread: mainThread, Parent: s.n, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
+		N: n, Thread: r.thread(), Parent: s.main, How: entry.Extends, Messages: r.count, Chain: hex.EncodeToString(r.chain[:]), Tools: r.tools, Key: r.model.Type,
 	}
+	method, headers := r.way.method()
 	facts := []entry.Fact{&entry.Request{
-		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: http.MethodPost, Path: r.path, Headers: map[string]string{"content-type": "application/json"},
-		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &body,
+		N: n, Provider: r.model.Provider, Type: r.model.Type, Method: method, Path: r.path, Headers: headers,
+		Model: r.model.Name, Arrived: s.engine.o.Now().UTC(), Body: &b,
 	}, relation}
 	switch {
+	case r.beside != nil:
+		facts = append(facts, r.beside.says(relation, s.main))
 	case again:
 		relation.How = entry.Again
-	case s.n == 0:
+	case s.main == 0:
 		relation.How = entry.Root
 	}
 	if !again {
-		for _, el := range r.units {
-			m := r.family.Message(r.asked, r.whole[el.Offset:el.Offset+el.Length], el.At)
-			if m.Role == "assistant" || m.Role == "model" {
-				continue // the answer has its own
-			}
-			facts = append(facts, reading.MessageUnits(n, mainThread, el, m)...)
-		}
-	}
-	r.keep = func() error {
-		if facts == nil {
-			return nil
-		}
-		first, err := s.add(ctx, facts...)
+		units, err := r.way.units(r, body)
 		if err != nil {
 			return err
 		}
-		facts, s.n, s.sent.body, s.sent.wire, s.sent.seqs = nil, n, r.whole, r.model.Type, append(s.sent.seqs, first)
+		for _, el := range units {
+			m := r.family.Message(r.asked, body[el.Offset:el.Offset+el.Length], el.At)
+			if m.Role == "assistant" || m.Role == "model" {
+				continue // the answer has its own
+			}
+			facts = append(facts, reading.MessageUnits(n, r.thread(), el, m)...)
+		}
+	}
+	first, err := s.add(ctx, append(facts, behind...)...)
+	if err != nil {
+		return err
+	}
+	s.n = n
+	if r.beside != nil {
+		r.beside.n = n
 		return nil
 	}
-	sent, err := s.planned(r, n, again)
-	if err != nil {
-		return 0, err
-	}
-	if sent != nil && facts != nil {
-		facts = append(facts, sent)
-	} else if sent != nil {
-		_, err = s.add(ctx, sent)
-	}
-	return n, errors.Join(err, r.keep())
+	s.main, s.sent.body, s.sent.wire, s.sent.seqs = n, r.whole, r.model.Type, append(s.sent.seqs, first)
+	return nil
 }

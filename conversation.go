@@ -25,7 +25,7 @@ func (r *Recording) elements(ctx context.Context, n int) ([]conversation.Element
 	if r.Body(ctx, n) == nil {
 		return nil, nil
 	}
-	a, err := r.Asked(ctx, n)
+	a, err := r.understood(ctx, n)
 	if err != nil || a.Elements.Previous != "" {
 		return nil, err
 	}

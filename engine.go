@@ -32,10 +32,10 @@ type Engine struct {
 // EngineOptions are an engine's hands on the world. The zero value is the real one.
 type EngineOptions struct {
 	Client *http.Client                                     // nil for one that follows no redirects; how long it waits is for Setup.Limits to say
-	Now    func() time.Time                                 // nil for the clock
+	Now    func() time.Time                                 // nil for the clock; is called at any time, and from several goroutines
 	Random io.Reader                                        // for the names of sessions; nil for the system's
 	Wait   func(ctx context.Context, d time.Duration) error // until an attempt is repeated; nil for a timer
-	Key    []byte                                           // of the refs that a model is shown, as Recording.Handle has it; nil for plain ones
+	Key    []byte                                           // by which refs with a suffix and cursors are known again, in another process, too; nil for one that anybody could have made
 }
 
 // NewEngine makes an engine over a store, which the caller closes after the last session.
@@ -48,6 +48,9 @@ func NewEngine(store *journal.Dir, o EngineOptions) *Engine {
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if len(o.Key) == 0 {
+		o.Key = []byte("ambit without a secret")
 	}
 	if o.Wait == nil {
 		o.Wait = wait
@@ -96,6 +99,7 @@ type Model struct {
 	Output     int               // the most tokens of an answer; 0 where the provider decides
 	Window     int               // tokens, where the caller knows better than the table of models; 0 where not
 	Rest       []provider.Member // what else its requests say
+	Transport  Transport         // how they travel; empty for TransportSSE
 }
 
 // Setup is what a session works with. Run reads it at the beginning of each turn; Session.Switch replaces it.
@@ -106,13 +110,13 @@ type Setup struct {
 	Limits Bounds
 	Retry  Retry
 	Policy string // what is left out of requests, and how: PolicyRecord, PolicyCut or PolicyFull; empty for the last
-	Off    bool   // context.mode is off: no source is read, and no boundary made
-	Parent string // the session that it works for; empty for none
+	Mode   Mode   // empty for the one that the session has; a change waits until what was accepted before it is done
+	Parent string // the session that it works for, as it began; empty for none
 
 	Compose func() (source.Composition, error) // the sources of live facts, asked at each turn; nil for none
 	Each    source.Each                        // by which they are read; nil for one after another
 
-	Watch func(Event) // is told what happens while Run runs, in order, and should return soon; nil for nobody
+	Watch func(Event) // is told what happens while Run runs, in order, and should return soon; while Aside runs, too, at the same time; nil for nobody
 }
 
 // check says what of a setup cannot be worked with.
@@ -122,6 +126,12 @@ func (s *Setup) check() error {
 		return sayf(ErrRefused, "%q is no wire that an agent can talk over: messages, responses, chat and generate are", m.Type)
 	case m.Name == "":
 		return sayf(ErrRefused, "no model is named")
+	case s.Mode != "" && s.Mode != ModeOn && s.Mode != ModeOff:
+		return sayf(ErrRefused, "context.mode is on or off; %q is neither", s.Mode)
+	case !slices.Contains(transports[:], m.Transport):
+		return sayf(ErrRefused, "there is no transport %q: sse, websocket, websocket-cached and auto are", m.Transport)
+	case !hasSocket(m.Type) && (m.Transport == TransportWebSocket || m.Transport == TransportCached):
+		return sayf(ErrRefused, "the wire %s has no %s: only responses has; sse and auto go over every wire", m.Type, m.Transport)
 	}
 	if _, known := selection.Named(orElse(s.Policy, PolicyFull)); !known {
 		return sayf(ErrRefused, "there is no policy %q: %s, %s and %s are", s.Policy, PolicyRecord, PolicyCut, PolicyFull)
@@ -217,7 +227,7 @@ func (e *Engine) take(ctx context.Context, id string) (*Session, error) {
 	case p.Purged != nil:
 		return nil, fmt.Errorf("resume session %s: %w", id, journal.ErrPurged)
 	case p.Own == nil:
-		return nil, sayf(ErrRefused, "session %s is led by %s, not by Ambit", id, p.Session.Client)
+		return nil, sayf(ErrRefused, "session %s is led by %s, not by Ambit", id, orElse(p.Session.Client, "another program"))
 	}
 	s := e.session(id)
 	s.own, s.n = p.Own, p.Last()

@@ -107,8 +107,8 @@ func TestSteerAndQueue(t *testing.T) {
 	}
 }
 
-// A process dies while a tool runs: whoever takes the session up says that the call was interrupted, does not run it again, runs
-// the calls that had not begun, and goes on.
+// A process dies while a tool runs: whoever takes the session up says that the call was interrupted and runs neither it nor those
+// that had not begun, since nobody may want them any more, and goes on.
 //
 // covers: R-02 part
 func TestDeathInACall(t *testing.T) {
@@ -140,8 +140,8 @@ func TestDeathInACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.run(s)
-	if want := []string{`read {"path":"b.go"}`}; !slices.Equal(d.ran, want) {
-		t.Errorf("run again: %q", d.ran)
+	if len(d.ran) > 0 {
+		t.Errorf("run again, or for nobody: %q", d.ran)
 	}
 	settled := map[string]bool{}
 	for _, f := range d.facts(s.ID()) {
@@ -149,7 +149,7 @@ func TestDeathInACall(t *testing.T) {
 			settled[string(f.Ended)] = f.Failed
 		}
 	}
-	if failed, is := settled["interrupted"]; !is || !failed || len(settled) != 2 {
+	if !settled["interrupted"] || !settled["not-run"] || len(settled) != 2 {
 		t.Errorf("settled: %v", settled)
 	}
 	d.check(s.ID(), provider.TypeMessages)

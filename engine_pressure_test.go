@@ -32,16 +32,20 @@ func reader(window int64, late bool) *scripted.Provider {
 // newReader is a desk whose tool reads long files, and whose model has a window of so many tokens that the loop is told of.
 func newReader(t *testing.T, wire string, window int, model *scripted.Provider) *desk {
 	d := newDesk(t, wire, model)
+	d.setup.Agent.Tools, d.setup.Model.Window = longFiles(), window
+	return d
+}
+
+// longFiles is a tool that reads them.
+func longFiles() []ambit.Tool {
 	read := 0
-	d.setup.Agent.Tools = []ambit.Tool{{
+	return []ambit.Tool{{
 		Tool: view.Tool{Name: "read", Description: "Reads a file.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
 		Run: func(_ context.Context, args json.RawMessage) (string, error) {
 			read++
 			return fmt.Sprintf("reading %d of %s\n", read, args) + strings.Repeat(fmt.Sprintf("func number%d() error { return nil }\n", read), 100), nil
 		},
 	}}
-	d.setup.Model.Window = window
-	return d
 }
 
 const constraint = "You must never touch the folder vendor."
@@ -153,6 +157,67 @@ func TestLoopUnderPressure(t *testing.T) {
 	}
 }
 
+// Over a connection that is kept, requests that only go on have only what is new, also once results and messages were left out; a
+// boundary sends the whole. What the model saw is known of each, and no more of it than fits.
+//
+// covers: R-03 part
+func TestPressureOverAWebSocket(t *testing.T) {
+	var turns []scripted.Turn
+	for i := range 80 {
+		turns = append(turns, scripted.Turn{Text: fmt.Sprintf("I read number %d.", i), Calls: []scripted.Call{scriptedCall("read", fmt.Sprintf("%d.go", i))}})
+	}
+	d, model := overSockets(t, turns, ambit.TransportCached)
+	d.setup.Agent.Tools, d.setup.Model.Window, d.setup.Limits.Turns = longFiles(), 24_000, 60
+	s := d.begin("Read all files. " + constraint)
+	var limit *ambit.LimitError
+	if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+		t.Fatalf("%v, refused %v", err, model.Refusals())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stages, _, edited := d.pressed(s.ID())
+	if stages[entry.StagePrune]+stages[entry.StageCompact] < 2 || edited < 20 {
+		t.Fatalf("stages %v, %d edited", stages, edited)
+	}
+	d.sents(s.ID())
+	bodies := d.sent(s.ID())
+	if len(bodies) != len(d.asked) {
+		t.Fatalf("%d requests are recorded, and %d were sent", len(bodies), len(d.asked))
+	}
+	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	went := 0
+	for i, body := range bodies {
+		if body != string(d.asked[i].body) {
+			t.Errorf("request %d is not recorded as it went", i+1)
+		}
+		if strings.Contains(body, `"previous_response_id":`) {
+			went++
+		}
+		g, err := rec.Gauge(t.Context(), "", i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := rec.View(t.Context(), "", i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, x := range v.Segments {
+			said += x.Text
+		}
+		if !strings.Contains(said, constraint) || !strings.Contains(said, fmt.Sprintf("I read number %d.", i-1)) && i > 0 || g.EstTotal > 24_000 {
+			t.Errorf("request %d is shown as %d tokens: %.300s", i+1, g.EstTotal, said)
+		}
+	}
+	if went < 40 {
+		t.Errorf("%d of %d requests have only what is new", went, len(bodies))
+	}
+}
+
 func longest(bodies []string) (most int) {
 	for _, b := range bodies {
 		most = max(most, len(b))
@@ -208,9 +273,10 @@ func TestTooLongWithModeOff(t *testing.T) {
 			model := reader(24_000, false)
 			d := newReader(t, provider.TypeMessages, 24_000, model)
 			d.setup.Limits.Turns = 100
-			d.setup.Off = what == "mode"
 			if what == "policy" {
 				d.setup.Policy = ambit.PolicyRecord
+			} else {
+				d.setup.Mode = ambit.ModeOff
 			}
 			s := d.begin("Read all files.")
 			_, err := s.Run(t.Context())
@@ -221,7 +287,7 @@ func TestTooLongWithModeOff(t *testing.T) {
 			if stages, _, edited := d.pressed(s.ID()); len(stages) > 0 || edited > 0 {
 				t.Errorf("stages %v, %d edited", stages, edited)
 			}
-			d.setup.Off, d.setup.Policy, d.setup.Limits.Turns = false, "", 3
+			d.setup.Mode, d.setup.Policy, d.setup.Limits.Turns = ambit.ModeOn, "", 3
 			if err := s.Switch(t.Context(), d.setup); err != nil {
 				t.Fatal(err)
 			}

@@ -72,6 +72,10 @@ func newDesk(t *testing.T, wire string, model http.Handler) *desk {
 	d := &desk{t: t, store: store, at: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
 	t.Cleanup(func() { d.store.Close() })
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // a WebSocket: its messages are what is asked
+			model.ServeHTTP(w, r)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		d.mu.Lock()
 		d.asked = append(d.asked, asked{r.URL.RequestURI(), body})

@@ -3,6 +3,7 @@ package ambit_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +204,19 @@ func TestAnotherModel(t *testing.T) {
 	if !strings.Contains(string(d.asked[3].body), `"model":"claude-opus-5"`) {
 		t.Errorf("the model is not named: %s", d.asked[3].body)
 	}
+	var kept []string // what left the view stays in the journal
+	for _, f := range d.facts(s.ID()) {
+		if f, is := f.(*entry.Told); is && !f.Baseline && f.Text != nil {
+			text, err := d.store.Body(t.Context(), s.ID(), *f.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, string(text))
+		}
+	}
+	if !slices.Equal(kept, []string{"test/a is now 2"}) {
+		t.Errorf("the journal keeps %q", kept)
+	}
 }
 
 // An agent is switched while its facts are read: the request is the new one's, with its own baseline, and the input is promoted
@@ -381,7 +395,7 @@ func TestModeOff(t *testing.T) {
 	s := d.begin()
 	d.run(s, "One.")
 	a.value, a.read = "2", func() { t.Error("a source was read") }
-	d.setup.Off, d.setup.Model.Name = true, "claude-opus-5"
+	d.setup.Mode, d.setup.Model.Name = ambit.ModeOff, "claude-opus-5"
 	if err := s.Switch(t.Context(), d.setup); err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +404,7 @@ func TestModeOff(t *testing.T) {
 	if !strings.Contains(system, "test/a is 1") || !slices.Equal(messages, []string{"user: One.", "assistant: Yes.", "user: Two."}) {
 		t.Errorf("%q, %q", system, messages)
 	}
-	a.read, d.setup.Off = nil, false
+	a.read, d.setup.Mode = nil, ambit.ModeOn
 	if err := s.Switch(t.Context(), d.setup); err != nil {
 		t.Fatal(err)
 	}
@@ -516,4 +530,44 @@ func TestPurgedOfAnOwnSession(t *testing.T) {
 			t.Errorf("%s: %s", kind, all)
 		}
 	}
+}
+
+// Another base URL is recorded, because its provider has another cache, and opens no baseline; another credential leaves no trace, and is
+// what the next request is sent with.
+//
+// covers: S-11 part
+func TestAnotherAddress(t *testing.T) {
+	a := &board{key: "test/a", value: "1"}
+	model := talker(9)
+	var with []string
+	d := newDesk(t, provider.TypeMessages, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		with = append(with, r.Host+" "+r.Header.Get("x-api-key"))
+		model.ServeHTTP(w, r)
+	}))
+	d.setup.Model.Name = "claude-opus-5-5"
+	d.setup.Compose = func() (source.Composition, error) { return source.Compose(a.source()) }
+	s := d.begin()
+	d.run(s, "One.")
+	before := len(d.facts(s.ID()))
+	d.setup.Model.Credential = "another secret"
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.kinds(s.ID()); len(got) != before {
+		t.Errorf("another credential is recorded: %v", got[before:])
+	}
+	d.run(s, "Two.")
+	before = len(d.facts(s.ID()))
+	d.setup.Model.BaseURL = strings.Replace(d.setup.Model.BaseURL, "127.0.0.1", "localhost", 1)
+	if err := s.Switch(t.Context(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "Three.")
+	if got := d.kinds(s.ID())[before:]; got[0] != "works" || slices.Contains(got, "told") {
+		t.Errorf("another base URL is recorded as %v", got)
+	}
+	if len(with) != 3 || !strings.HasSuffix(with[0], " secret") || with[0] == with[1] || !strings.HasPrefix(with[2], "localhost:") || !strings.HasSuffix(with[2], " another secret") {
+		t.Errorf("asked at %v", with)
+	}
+	d.check(s.ID(), provider.TypeMessages)
 }

@@ -15,7 +15,7 @@ import (
 	"ambit/view"
 )
 
-// An agent with one tool. A scripted model stands in for a real one.
+// An agent with one tool of its own, and those by which it recalls what it has seen. A scripted model stands in for a real one.
 func Example() {
 	model := httptest.NewServer(scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
 		{Text: "I'll look.", Calls: []scripted.Call{{Name: "weather", Args: map[string]any{"place": "Oslo"}}}},
@@ -38,8 +38,9 @@ func Example() {
 		Tool: view.Tool{Name: "weather", Description: "Says what the weather is like.", Schema: []byte(`{"type":"object","properties":{"place":{"type":"string"}}}`)},
 		Run:  func(context.Context, json.RawMessage) (string, error) { return "rain, 4 °C", nil },
 	}
-	session, err := ambit.NewEngine(store, ambit.EngineOptions{}).Begin(ctx, "the weather", ambit.Setup{
-		Agent: ambit.Agent{Name: "forecaster", Role: "You know the weather.", Tools: []ambit.Tool{weather}},
+	engine := ambit.NewEngine(store, ambit.EngineOptions{})
+	session, err := engine.Begin(ctx, "the weather", ambit.Setup{
+		Agent: ambit.Agent{Name: "forecaster", Role: "You know the weather.", Tools: append(engine.Recall(), weather)},
 		Model: ambit.Model{Provider: "anthropic", Type: provider.TypeMessages, Name: "claude-sonnet-5", BaseURL: model.URL, Output: 4000},
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 var facts = []entry.Fact{
 	&entry.Session{}, &entry.Request{}, &entry.Response{}, &entry.Relation{}, &entry.Unit{}, &entry.Gap{}, &entry.Imported{}, &entry.Purged{},
 	&entry.Decision{}, &entry.Edit{}, &entry.Sent{}, &entry.Pin{}, &entry.Note{},
-	&entry.Input{}, &entry.Promoted{}, &entry.Works{}, &entry.Told{}, &entry.Call{}, &entry.Result{}, &entry.Idle{},
+	&entry.Input{}, &entry.Promoted{}, &entry.Works{}, &entry.Told{}, &entry.Call{}, &entry.Result{}, &entry.Idle{}, &entry.Aside{},
 }
 
 // page reads docs/format/journal.md by its own words. What it looks for and does not find is an empty string.

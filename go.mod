@@ -5,6 +5,7 @@ go 1.26.6
 require (
 	charm.land/catwalk v0.52.1
 	github.com/andybalholm/brotli v1.3.0
+	github.com/coder/websocket v1.8.15
 	github.com/go-json-experiment/json v1.27.2
 	github.com/google/go-cmp v0.7.0
 	github.com/klauspost/compress v1.20.4

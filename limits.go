@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"ambit/entry"
+	"ambit/internal/pricing"
 )
 
 // Bounds bound an activity. It ends at the first that is reached, and what is left to do waits for the next.
@@ -65,6 +68,18 @@ type used struct {
 	turns  int
 	output int
 	usd    float64
+}
+
+// count adds what an attempt took, whatever came of it: nil where the provider does not say. The names are of the model that
+// answered, empty where nobody did, and of the one that was asked.
+func (u *used) count(answered, asked string, at time.Time, taken *entry.Usage) {
+	if taken == nil {
+		return
+	}
+	if _, priced := pricing.Lookup(answered, at); !priced {
+		answered = asked
+	}
+	u.output, u.usd = u.output+int(taken.Output), u.usd+cost(answered, at, taken)
 }
 
 // check says which limit is reached.

@@ -92,11 +92,11 @@ func (r *Recording) Record(ctx context.Context, key []byte, f Finding) (NoteText
 	return next, r.add(ctx, &entry.Note{ID: next.ID, Class: next.Class, By: next.By, Refs: next.Refs, Body: &body})
 }
 
-// besideField is where the text of a note or a pin stands, as Read names it.
+// besideField is where the text of an entry stands that has one of its own, as Read names it.
 const besideField = "/text"
 
-// beside is the text of an entry that is a note or a pin, which stands beside the conversation; false where it is neither, or
-// a pin that was taken off.
+// beside is the text of an entry that has one of its own, and is no message or answer: a note or a pin, an input to an agent of
+// Ambit's own or what one of its calls gave; false where it is none of these, or a pin that was taken off.
 func (r *Recording) beside(ctx context.Context, seq entry.Seq) (t Text, is bool, err error) {
 	if seq == 0 || seq > r.pool.Seq || r.unit(seq) != nil {
 		return t, false, nil
@@ -110,6 +110,12 @@ func (r *Recording) beside(ctx context.Context, seq entry.Seq) (t Text, is bool,
 		case *entry.Note:
 			body = fact.Body
 		case *entry.Pin:
+			body = fact.Body
+		case *entry.Input:
+			body = fact.Body
+		case *entry.Result:
+			body = fact.Body
+		case *entry.Aside:
 			body = fact.Body
 		}
 		if body == nil {

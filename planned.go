@@ -20,10 +20,10 @@ const (
 	PolicyFull   = selection.Full   // and a checkpoint stands in place of what is old
 )
 
-// policy is the setup's; with context.mode off nothing is edited anew.
-func (s *Setup) policy() selection.Policy {
-	name := orElse(s.Policy, PolicyFull)
-	if s.Off {
+// policy is the setup's; with context.mode off nothing is edited anew. The caller holds mu.
+func (s *Session) policy() selection.Policy {
+	name := orElse(s.setup.Policy, PolicyFull)
+	if s.own.Works.Plain {
 		name = PolicyRecord
 	}
 	p, _ := selection.Named(name)
@@ -70,17 +70,17 @@ func (s *Session) forget(u *entry.Unit) {
 
 // plan begins to plan what is sent in place of a request, of which so many messages were in the one before, where anything may be
 // edited. The caller holds mu.
-func (s *Session) plan(ctx context.Context, r *request, e provider.Elements, hashes []thread.Hash, shared int) {
-	policy := s.setup.policy()
-	if policy.Name == PolicyRecord && s.thread.Len() == 0 {
+func (s *Session) plan(ctx context.Context, r *request, of *pressure.Thread, e provider.Elements, hashes []thread.Hash, shared int) {
+	policy := s.policy()
+	if policy.Name == PolicyRecord && of.Len() == 0 {
 		return
 	}
-	r.plan = pressure.NewPlan(s.thread, pressure.Case{
+	r.plan = pressure.NewPlan(of, pressure.Case{
 		Request: &pressure.Request{Family: r.family, Asked: r.asked, Body: r.whole, Elements: e, Hashes: hashes},
 		N:       s.n + 1, At: s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins,
 		Before: func() int { return shared },
 		Book: pressure.Book{
-			Flush: func() error { return r.keep() },
+			Flush: func() error { return r.keep(r.way.all) },
 			Put:   func(body []byte) (*entry.Body, error) { return s.put(ctx, string(body)) },
 			Append: func(facts ...entry.Fact) (entry.Seq, error) {
 				first, err := s.add(ctx, facts...)
@@ -103,26 +103,28 @@ func (s *Session) ref(seq entry.Seq) string {
 	return Handle(s.engine.o.Key, s.id, seq)
 }
 
-// planned decides what is sent for a request, unless that was decided before, and returns the entry that says it; nil where
-// nothing is edited. The caller holds mu.
-func (s *Session) planned(r *request, n int, again bool) (*entry.Sent, error) {
+// planned decides what is sent for a request, unless that was decided before. The caller holds mu.
+func (s *Session) planned(r *request, n int, again bool) error {
 	if r.plan == nil {
-		return nil, nil
+		return nil
 	}
 	if again {
 		r.plan.Again(n)
-		return r.plan.Sent()
+		return nil
 	}
 	if r.edits {
 		if _, err := r.plan.Choose(0, nil); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if body := r.plan.Apply(); body != nil {
 		r.body = body
 	}
-	return r.plan.Sent()
+	return nil
 }
+
+// edited reports whether what is sent of a request is not all that was said.
+func (r *request) edited() bool { return r.plan != nil && r.plan.Body() != nil }
 
 // shorten makes a request shorter that its provider refused as too long, for the passth time, from 0. What cannot be made any
 // shorter is the error that it gives back.
@@ -130,11 +132,11 @@ func (s *Session) shorten(r *request, refused error, over provider.Overflow, pas
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.setup.Off:
+	case s.own.Works.Plain:
 		return fmt.Errorf("%w: context.mode is off, so that nothing is left out of it: turn it on, or go on with a model that has a longer window", refused)
-	case !r.edits:
+	case s.policy().Name == PolicyRecord:
 		return fmt.Errorf("%w: the policy is %s, so that nothing is left out of it: take %s, or a model that has a longer window", refused, PolicyRecord, PolicyFull)
-	case pass < maxPasses:
+	case r.plan != nil && pass < maxPasses:
 		body, err := r.plan.Shorten(0, nil, over, pass)
 		if err != nil {
 			return errors.Join(refused, err)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ambit/entry"
 	"ambit/internal/pool"
 	"ambit/journal"
+	"ambit/provider"
 )
 
 // TextPurge is what the purge of one entry's text does, or has done.
@@ -147,7 +149,7 @@ func (p *purging) aim() error {
 		return p.means(u)
 	case *entry.Request, *entry.Response:
 		return p.means(p.exchanged()...)
-	case *entry.Pin, *entry.Note, *entry.Edit, *entry.Sent, *entry.Decision, *entry.Input, *entry.Works, *entry.Told, *entry.Result:
+	case *entry.Pin, *entry.Note, *entry.Edit, *entry.Sent, *entry.Decision, *entry.Input, *entry.Works, *entry.Told, *entry.Result, *entry.Aside:
 		if len(entry.Bodies(f)) == 0 {
 			return sayf(ErrRefused, "%s, a %s, has no text", of.Ref(), f.Kind())
 		}
@@ -157,10 +159,41 @@ func (p *purging) aim() error {
 				return err
 			}
 			p.pieces.add(string(text))
+			if err := p.passed(f, string(text)); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
 	return sayf(ErrRefused, "%s, a %s, has no text", of.Ref(), p.fact.Kind())
+}
+
+// passed notes the messages in which the text passed of what an agent of Ambit's own was told or asked, or one of its calls gave.
+func (p *purging) passed(f entry.Fact, text string) error {
+	_, input := f.(*entry.Input)
+	_, result := f.(*entry.Result)
+	_, aside := f.(*entry.Aside)
+	if !input && !result && !aside || text == "" {
+		return nil
+	}
+	for i := range p.r.pool.Units {
+		u := &p.r.pool.Units[i]
+		if u.Of != entry.PartMessage || u.Seq < p.Of {
+			continue
+		}
+		said, err := p.r.Said(p.ctx, u.Seq)
+		if err != nil && !errors.Is(err, journal.ErrPurged) {
+			return fmt.Errorf("read %s: %w", u.Seq.Ref(), err)
+		}
+		if slices.ContainsFunc(said.Texts, func(t provider.Text) bool {
+			return t.Text == text || len(text) >= minPiece && strings.Contains(t.Text, text)
+		}) {
+			if err := p.means(u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // exchanged are the units of the request, or the response, that is meant.

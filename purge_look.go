@@ -73,7 +73,7 @@ func (p *purging) look() error {
 			p.response(f.Seq, fact)
 		case *entry.Sent:
 			err = p.sent(f.Seq, fact)
-		case *entry.Edit, *entry.Decision, *entry.Pin, *entry.Note, *entry.Input, *entry.Works, *entry.Told, *entry.Result:
+		case *entry.Edit, *entry.Decision, *entry.Pin, *entry.Note, *entry.Input, *entry.Works, *entry.Told, *entry.Result, *entry.Aside:
 			err = p.made(f.Seq, fact)
 		}
 		if err == nil {

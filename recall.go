@@ -57,15 +57,16 @@ const (
 
 // Search looks for a text in all public text of the session, and says where it first passed: what the user and the
 // assistant said, what tools gave back, and the string arguments of calls, of their top level. Bodies that are not
-// understood are searched as they passed. The key authenticates cursors.
+// understood are searched as they passed. What an agent of Ambit's own looked for itself is not looked at, or it would find its
+// question. The key authenticates cursors.
 func (r *Recording) Search(ctx context.Context, key []byte, q Query) Recalled {
 	c := r.capture(ctx, key, q.Cursor, q.Branches, "search")
-	c.source.probe = probe(q.Text)
+	c.source.searched, c.source.probe = true, probe(q.Text)
 	return c.Search(index.Query{Text: q.Text, Limits: q.Limits, Cursor: q.Cursor})
 }
 
 // Read returns text of one entry, in whole lines, or says why not. Of a request or a response it is the text that first
-// passed in it, of a note or a pin its own.
+// passed in it, of a note, a pin, an input to an agent of Ambit's own or what one of its calls gave its own.
 func (r *Recording) Read(ctx context.Context, key []byte, q Reading) Recalled {
 	seq := r.named(key, q.Ref)
 	c := r.capture(ctx, key, q.Cursor, q.Branches, "read")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ type retained struct {
 	requests, answers map[int]bool // numbers of those that are left out
 	only              entry.Seq    // the one entry that is read; with name, under which its texts are yielded
 	name              string
+	searched          bool
 	probe             []byte // part of the text that is searched for; a message without it is passed over
 	asked             *Asked // the request with a content encoding that was decoded last
 	n                 int    // its number
@@ -63,6 +65,11 @@ func (s *retained) texts(from int) iter.Seq2[index.Text, error] {
 			}
 			return
 		}
+		for t, err := range s.unsent() {
+			if number++; (number > from || err != nil) && !yield(t, err) {
+				return
+			}
+		}
 		if number++; s.r.torn && number > from && !yield(index.Text{}, errDamage) {
 			return
 		}
@@ -77,6 +84,37 @@ func (s *retained) texts(from int) iter.Seq2[index.Text, error] {
 		}
 		if number++; s.older() && number > from {
 			yield(index.Text{}, errOlder)
+		}
+	}
+}
+
+// unsent yields what calls of a session of Ambit's own gave that no request holds yet.
+func (s *retained) unsent() iter.Seq2[index.Text, error] {
+	return func(yield func(index.Text, error) bool) {
+		last := entry.Seq(0) // of the conversation's requests
+		for i := len(s.pool.Exchanges) - 1; i >= 0 && last == 0; i-- {
+			if x := &s.pool.Exchanges[i]; x.Relation != nil && x.Relation.Thread == mainThread {
+				last = x.Seq
+			}
+		}
+		fresh := func(st pool.Step) bool { return st.Result != nil && st.Seq > last && st.Seq <= s.pool.Seq }
+		if s.r.pool.Own == nil || !slices.ContainsFunc(s.r.pool.Own.Steps, fresh) {
+			return
+		}
+		for f, err := range s.r.store.Read(s.ctx, s.r.session, last) {
+			if err != nil || f.Seq > s.pool.Seq {
+				return // what is damaged is said for itself
+			}
+			result, is := f.Fact.(*entry.Result)
+			if !is || result.Body == nil {
+				continue
+			}
+			text, err := s.r.store.Body(s.ctx, s.r.session, *result.Body)
+			s.r.purged = s.r.purged || errors.Is(err, journal.ErrPurged)
+			t := index.Text{Ref: f.Seq.Ref(), Revision: f.Revision(), Field: besideField, N: result.N, Text: string(text), Said: provider.SaidTool}
+			if !yield(t, err) {
+				return
+			}
 		}
 	}
 }
@@ -184,6 +222,9 @@ func (s *retained) read(u *pool.Unit) ([]provider.Text, error) {
 		return m.Texts, err
 	case entry.PartAnswer:
 		a, err := s.r.Answer(s.ctx, u.N)
+		if s.searched && s.r.pool.Own != nil {
+			a.Calls = unasked(a.Calls)
+		}
 		return a.Texts(), err
 	case entry.PartRequest, entry.PartResponse:
 		if err := s.opaque(u); err != nil {
@@ -196,6 +237,17 @@ func (s *retained) read(u *pool.Unit) ([]provider.Text, error) {
 		return []provider.Text{{Text: text}}, nil
 	}
 	return nil, index.ErrUnsupported
+}
+
+// unasked are calls without what an agent looked for itself: else it would find its own question, and nothing would be missed.
+func unasked(calls []provider.Call) []provider.Call {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		if calls[i].Name == RecallSearch {
+			calls[i].Args = nil
+		}
+	}
+	return calls
 }
 
 // opaque refuses a body that is not understood only because it ended early: there may be reasoning or system text in it.

@@ -115,15 +115,20 @@ func (s *Session) reread(ctx context.Context, p *pool.Pool) error {
 	if err != nil {
 		return err
 	}
-	if x := p.Exchange(s.n); x != nil {
-		body, err := s.text(ctx, x.Request.Body)
-		if err != nil && !errors.Is(err, journal.ErrPurged) {
-			return fmt.Errorf("read request %d: %w", x.Request.N, err)
-		}
-		s.sent.body, s.sent.wire = []byte(body), x.Request.Type
-	}
 	for i := range p.Exchanges {
-		s.sent.seqs = append(s.sent.seqs, p.Exchanges[i].Seq)
+		if x := &p.Exchanges[i]; s.own.Aside(x.Request.N) == nil {
+			s.main, s.sent.seqs = x.Request.N, append(s.sent.seqs, x.Seq)
+		}
+	}
+	if x := p.Exchange(s.main); x != nil {
+		body, err := whole(p, x, asCame, func(b *entry.Body) ([]byte, error) {
+			text, err := s.text(ctx, b)
+			return []byte(text), err
+		})
+		if err != nil && !errors.Is(err, journal.ErrPurged) && !errors.Is(err, errHeld) {
+			return err
+		}
+		s.sent.body, s.sent.wire = body, x.Request.Type
 	}
 	return nil
 }
@@ -137,12 +142,11 @@ func (s *Session) recorded(ctx context.Context, x *pool.Exchange) (spoken, bool,
 	if err != nil {
 		return spoken{}, false, fmt.Errorf("read response %d: %w", x.Request.N, err)
 	}
-	family := Family(x.Request.Provider, x.Request.Method, x.Request.Path)
-	r, err := replyOf(family, family.Request(x.Request.Method, x.Request.Path, nil), x.Response.Headers["content-type"], []byte(body))
-	if err != nil || len(r.Unit.Parts) == 0 {
+	said, err := readAnswer(x, []byte(body))
+	if err != nil || len(said.Parts) == 0 {
 		return spoken{}, false, nil // nobody took it for an answer when it came, either
 	}
-	return spoken{unit: r.Unit, by: origin{x.Request.Provider, x.Request.Type, x.Request.Model}}, true, nil
+	return spoken{unit: said, by: origin{x.Request.Provider, x.Request.Type, x.Request.Model}}, true, nil
 }
 
 // open reports whether something was said that nobody has answered, or a call made that has no result. The caller holds mu.

@@ -23,16 +23,20 @@ type Session struct {
 	unlock func() error
 
 	running sync.Mutex // held by Run
+	asking  sync.Mutex // held by Aside
 
-	mu     sync.Mutex // guards what follows
-	setup  Setup
-	fence  int // raised by each switch
-	own    *pool.Own
-	n      int      // number of the newest request
-	sent   past     // what it held
-	said   []spoken // the conversation
-	heard  int      // how many of own's steps it is made of
-	broken error    // why nothing can be appended any more
+	mu      sync.Mutex // guards what follows
+	setup   Setup
+	fence   int // raised by each switch
+	own     *pool.Own
+	n       int      // number of the newest request
+	main    int      // and of the newest of the conversation
+	sent    past     // what that held
+	said    []spoken // the conversation
+	heard   int      // how many of own's steps it is made of
+	turning *turning // nil where no change of mode waits
+	line    line     // over which requests travel
+	broken  error    // why nothing can be appended any more
 
 	thread *pressure.Thread // by what requests are edited, and what they cost
 	pins   []selection.Pin
@@ -43,7 +47,7 @@ type Session struct {
 // ID is the session's name.
 func (s *Session) ID() string { return s.id }
 
-// Close lets the session go, so that others may take it up. Run must have returned.
+// Close lets the session go, so that others may take it up, and closes its connection. Run must have returned.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,6 +57,10 @@ func (s *Session) Close() error {
 		}
 	}
 	s.broken = errors.Join(s.broken, errClosed)
+	if s.line.socket != nil {
+		s.line.socket.close()
+		s.line.socket = nil
+	}
 	return s.unlock()
 }
 
@@ -111,7 +119,8 @@ func (s *Session) text(ctx context.Context, b *entry.Body) (string, error) {
 }
 
 // Switch replaces what the session works with, from the next turn on. Another agent, model or folder opens a new baseline; the
-// conversation goes on. A turn that is being made ready begins again with the new setup; one whose request is on its way
+// conversation goes on. Another base URL opens none, since what is told stays true, and is recorded all the same: who answers
+// there has a cache of its own, which holds nothing of the session yet. Another credential is not recorded. A turn that is being made ready begins again with the new setup; one whose request is on its way
 // comes to its end.
 func (s *Session) Switch(ctx context.Context, setup Setup) error {
 	if err := setup.check(); err != nil {
@@ -128,10 +137,14 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 	if err != nil {
 		return err
 	}
+	setup.Parent = orElse(s.own.Works.Parent, setup.Parent) // whoever began it, owns it
 	next := entry.Works{
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
-		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: setup.Off, Tools: setup.Agent.tools(),
-		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window,
+		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: s.mode(setup.Mode), Tools: setup.Agent.tools(),
+		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window, Travels: string(setup.Model.Transport),
+	}
+	if setup.Model.Transport == TransportSSE {
+		next.Travels = ""
 	}
 	if len(facts) > 0 || !sameWorks(s.own.Works, next) {
 		if _, err := s.add(ctx, append(facts, &next)...); err != nil {
@@ -148,7 +161,7 @@ func (s *Session) stale() string {
 	switch {
 	case s.own.Baseline == nil:
 		return "the session begins"
-	case s.setup.Off:
+	case s.own.Works.Plain:
 		return ""
 	}
 	why := switched(s.own.For, s.own.Works)
@@ -262,8 +275,8 @@ func (s *Session) input(id string) *pool.Input {
 	return &s.own.Inputs[i]
 }
 
-// promote says what waits: what steers, and at the beginning of an activity, if nothing is left of an earlier one, the oldest
-// input that is queued. It reports whether something was said that nobody has answered; not behind when the session was switched
+// promote says what waits: what steers, and at the beginning of an activity the oldest input that is queued, unless it goes on with
+// one that never came to its end. It reports whether something was said that nobody has answered; not behind when the session was switched
 // since the fence, and then it does nothing.
 func (s *Session) promote(ctx context.Context, begins bool, fence int) (more, behind bool, err error) {
 	s.mu.Lock()
@@ -272,7 +285,7 @@ func (s *Session) promote(ctx context.Context, begins bool, fence int) (more, be
 		return false, false, nil
 	}
 	open, activity := s.open(), s.own.Activity
-	queued := begins && !open
+	queued := begins && (!open || s.own.Idle)
 	var inputs []entry.Seq
 	for _, in := range s.own.Waiting() {
 		if in.Delivery == entry.Steer || queued {

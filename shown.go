@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"ambit/entry"
 	"ambit/journal"
@@ -141,10 +144,26 @@ func mark(list []view.Segment) {
 	}
 }
 
-// params are those of the next request.
-func (m *Model) params() provider.LowerParams {
-	return provider.LowerParams{
+// params are those of the next request. The caller holds mu.
+func (s *Session) params() provider.LowerParams {
+	m := &s.setup.Model
+	p := provider.LowerParams{
 		Type: m.Type, Model: m.Name, MaxTokens: m.Output, Stream: true, Rest: m.Rest,
 		Wrap: m.Type == provider.TypeMessages && !anthropic.TakesSystem(m.Name),
 	}
+	if m.keyed() && !slices.ContainsFunc(m.Rest, func(r provider.Member) bool { return r.Name == cacheKey }) {
+		p.Rest = append(slices.Clip(m.Rest), provider.Member{Name: cacheKey, Value: []byte(strconv.Quote(s.id))})
+	}
+	return p
+}
+
+// cacheKey is the member by which OpenAI finds the machine that has a prompt in its cache; since GPT-5.6 it finds it reliably by
+// nothing else.
+const cacheKey = "prompt_cache_key"
+
+// keyed reports whether the model's requests say whose they are, so that the cache is found: those to Responses, and those to Chat
+// Completions of OpenAI's own, since other servers may refuse what they do not know.
+func (m *Model) keyed() bool {
+	u, err := url.Parse(m.BaseURL)
+	return m.Type == provider.TypeResponses || m.Type == provider.TypeChat && err == nil && strings.HasSuffix(u.Hostname(), ".openai.com")
 }

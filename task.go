@@ -14,6 +14,7 @@ import (
 // caller is the session whose tool runs, and what its sub-agents have taken.
 type caller struct {
 	session string
+	off     bool   // context.mode is, there
 	limits  Bounds // what is left of the activity's; 0 for any
 
 	mu     sync.Mutex // guards what follows
@@ -66,7 +67,7 @@ func (c *caller) take() (output int, usd float64) {
 const MaxReport = 8 << 10
 
 // Task is a tool by which an agent gives a piece of work to another, which has a session of its own: the caller's conversation
-// grows by the report alone. The setup is made for each; its Parent is set. A report comes at every end, and says when the
+// grows by the report alone. The setup is made for each; its Parent is set, and its Mode where it has none, to the caller's. A report comes at every end, and says when the
 // work was cut short, why, and in which session it stands. What the sub-agent takes counts for the limits of the caller's
 // activity, and for nothing else there.
 func (e *Engine) Task(setup func() (Setup, error)) Tool {
@@ -90,6 +91,9 @@ func (e *Engine) Task(setup func() (Setup, error)) Tool {
 			}
 			if by != nil {
 				s.Parent = by.session
+				if s.Mode == "" && by.off {
+					s.Mode = ModeOff
+				}
 				if err := by.lower(&s.Limits); err != nil {
 					return "", err
 				}

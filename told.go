@@ -55,7 +55,7 @@ type observed struct {
 func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	s.mu.Lock()
 	setup, own := s.setup, s.own
-	o.off = setup.Off
+	o.off = own.Works.Plain
 	o.fence, o.stale, o.exists = s.fence, s.stale(), own.Baseline != nil
 	if o.exists && (own.For.Agent != own.Works.Agent || !sameBody(own.For.Role, own.Works.Role) || own.For.Tools != own.Works.Tools) {
 		o.other = own.Works.Agent
@@ -71,7 +71,7 @@ func (s *Session) observe(ctx context.Context) (o observed, err error) {
 	if err != nil {
 		return o, err
 	}
-	if setup.Compose != nil && !setup.Off {
+	if setup.Compose != nil && !o.off {
 		if o.parts, err = setup.Compose(); err != nil {
 			return o, fmt.Errorf("compose the sources: %w", err)
 		}
@@ -118,7 +118,6 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			return 0, false, err
 		}
 		o.stale = orElse(o.stale, why)
-		current := o.stale == compacted // the old one says nothing wrong, and what has changed can be told behind it
 		var out source.Outcome
 		if o.exists && o.moved == "" && !o.purged {
 			out, err = o.parts.Replace(o.found, o.told)
@@ -132,7 +131,7 @@ func (s *Session) renew(ctx context.Context, why string) (fence int, looked bool
 			continue // what blocks whom the session was switched from, blocks nobody
 		}
 		if out.Status == source.Blocked {
-			return o.fence, !current, s.blocked(ctx, o, missing(o.found, out.Blocked))
+			return o.fence, false, s.blocked(ctx, o, missing(o.found, out.Blocked)) // what has changed can be told behind the old one
 		}
 		if done, err := s.tell(ctx, o, out); done || err != nil {
 			return o.fence, true, err

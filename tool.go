@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"ambit/entry"
@@ -16,6 +18,10 @@ import (
 type Tool struct {
 	view.Tool // its name, what it does, and the JSON schema of its arguments
 
+	// Reads says that it only looks, and changes nothing: calls of such tools that stand side by side in an answer run at the
+	// same time.
+	Reads bool
+
 	// Run does it once. The context ends when the session's activity does. An error is told to the model as a failure, with
 	// the text, if any, before it; ErrDenied says that it was not allowed.
 	Run func(ctx context.Context, args json.RawMessage) (text string, err error)
@@ -24,8 +30,19 @@ type Tool struct {
 // ErrDenied says that a tool was not allowed to do what it was asked for. The model is told so.
 var ErrDenied = errors.New("not allowed")
 
-// settle runs the calls of the newest answer that have no result, in order. Each is durable before it begins; one that was
-// begun by a process that died is not run again.
+// maxTogether is how many calls run at the same time.
+const maxTogether = 8
+
+// abandon settles the calls that a process left which died: nobody knows how far those came that it had begun, and what they and
+// the others were for may not be wanted any more. None of them is run.
+func (s *Session) abandon(ctx context.Context, n int) error {
+	ctx, stop := context.WithCancel(ctx)
+	stop()
+	return s.settle(ctx, n)
+}
+
+// settle runs the calls of the newest answer that have no result, in order; of those that only look, neighbours run at the same
+// time. Each is durable before it begins; one that was begun by a process that died is not run again.
 func (s *Session) settle(ctx context.Context, n int) error {
 	s.mu.Lock()
 	calls, tools := s.calls(), s.setup.Agent.Tools
@@ -34,55 +51,105 @@ func (s *Session) settle(ctx context.Context, n int) error {
 		begun[c.ID] = begun[c.ID] || c.N == n
 	}
 	s.mu.Unlock()
-	for _, c := range calls {
+	for len(calls) > 0 {
+		c, k := calls[0], 1
+		var err error
 		switch {
 		case begun[c.ID]:
-			if err := s.finish(ctx, n, c, entry.SettledInterrupted, interrupted, true, 0); err != nil {
-				return err
-			}
+			err = s.finish(ctx, n, c, entry.SettledInterrupted, interrupted, true, 0)
 		case ctx.Err() != nil:
-			if err := s.finish(ctx, n, c, entry.SettledUnsaid, "The call was not run: the activity had ended.", true, 0); err != nil {
-				return err
-			}
+			err = s.finish(ctx, n, c, entry.SettledUnsaid, "The call was not run: the activity that it belonged to had ended.", true, 0)
 		default:
-			if err := s.run(ctx, n, c, tools); err != nil {
-				return err
+			for k < min(len(calls), maxTogether) && reads(tools, c) && reads(tools, calls[k]) && !begun[calls[k].ID] {
+				k++
 			}
+			err = s.run(ctx, n, calls[:k], tools)
+		}
+		if err != nil {
+			return err
+		}
+		calls = calls[k:]
+	}
+	return nil
+}
+
+// reads reports whether a call only looks.
+func reads(tools []Tool, c unit.Part) bool {
+	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Name == c.Name && t.Reads })
+}
+
+const interrupted = "The call was interrupted: nobody knows how far it came, and it is not run again."
+
+// returned is what a call came to.
+type returned struct {
+	text string
+	err  error
+	late bool // the activity had ended before
+	took time.Duration
+}
+
+// run runs calls, several at the same time. What they come to is recorded in their order, whichever ends first: so the next
+// request is the same however long each takes.
+func (s *Session) run(ctx context.Context, n int, calls []unit.Part, tools []Tool) error {
+	facts := make([]entry.Fact, len(calls))
+	for i, c := range calls {
+		facts[i] = &entry.Call{N: n, ID: c.ID, Name: c.Name}
+	}
+	if err := s.append(ctx, facts...); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		s.say(Event{Kind: EventCall, N: n, Call: c.ID, Tool: c.Name, Args: c.Args})
+	}
+	one := func(c unit.Part) (r returned) {
+		began := s.engine.o.Now()
+		r.text, r.err = call(ctx, tools, c)
+		r.late, r.took = ctx.Err() != nil, s.engine.o.Now().Sub(began)
+		return r
+	}
+	if len(calls) == 1 {
+		return s.came(ctx, n, calls[0], one(calls[0]))
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // what still runs when a result cannot be recorded
+	came := make([]chan returned, len(calls))
+	for i, c := range calls {
+		came[i] = make(chan returned, 1)
+		all.Go(func() {
+			r := returned{err: fmt.Errorf("the tool %s gave up", c.Name)} // as it is told where it ends its goroutine
+			defer func() { came[i] <- r }()
+			r = one(c)
+		})
+	}
+	for i, c := range calls {
+		if err := s.came(ctx, n, c, <-came[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-const interrupted = "The call was interrupted: nobody knows how far it came, and it is not run again."
-
-// run runs one call.
-func (s *Session) run(ctx context.Context, n int, c unit.Part, tools []Tool) error {
-	if err := s.append(ctx, &entry.Call{N: n, ID: c.ID, Name: c.Name}); err != nil {
-		return err
-	}
-	s.say(Event{Kind: EventCall, N: n, Call: c.ID, Tool: c.Name, Args: c.Args})
-	began := s.engine.o.Now()
-	text, err := call(ctx, tools, c)
-	took := s.engine.o.Now().Sub(began)
-	how := entry.SettledRun
+// came records what a call came to.
+func (s *Session) came(ctx context.Context, n int, c unit.Part, r returned) error {
+	text, how := r.text, entry.SettledRun
 	switch {
-	case errors.Is(err, ErrDenied):
+	case errors.Is(r.err, ErrDenied):
 		how = entry.SettledDenied
-	case ctx.Err() != nil && err != nil:
-		how = entry.SettledInterrupted
-		if errors.Is(err, errTask) {
-			text += err.Error() + "\n"
+	case r.late && r.err != nil:
+		if errors.Is(r.err, errTask) {
+			text += r.err.Error() + "\n"
 		}
-		text += interrupted
-		return s.finish(ctx, n, c, how, text, true, took)
+		return s.finish(ctx, n, c, entry.SettledInterrupted, text+interrupted, true, r.took)
 	}
-	if err != nil {
+	if r.err != nil {
 		if text != "" && text[len(text)-1] != '\n' {
 			text += "\n"
 		}
-		text += err.Error()
+		text += r.err.Error()
 	}
-	return s.finish(ctx, n, c, how, text, err != nil, took)
+	return s.finish(ctx, n, c, how, text, r.err != nil, r.took)
 }
 
 // call finds a tool and runs it. One that panics has failed.
@@ -103,6 +170,7 @@ func call(ctx context.Context, tools []Tool, c unit.Part) (text string, err erro
 
 // finish records what came of a call.
 func (s *Session) finish(ctx context.Context, n int, c unit.Part, how entry.Settled, text string, failed bool, took time.Duration) error {
+	text = valid(text) // no provider takes anything else, and the next request has it
 	s.mu.Lock()
 	body, err := s.put(ctx, text)
 	if err == nil {

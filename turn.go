@@ -26,6 +26,7 @@ type Outcome struct {
 // Event is something that happens while Run runs.
 type Event struct {
 	Kind   EventKind
+	Aside  string          // id of the question beside the conversation that it is about; empty for the conversation
 	N      int             // number of the request that it is about
 	Text   string          // of EventText a piece of the answer's; of EventResult all of it; of EventIdle why
 	Call   string          // the call's id
@@ -55,6 +56,9 @@ const (
 func (s *Session) say(e Event) {
 	s.mu.Lock()
 	watch := s.setup.Watch
+	if a := s.own.Aside(e.N); a != nil {
+		e.Aside = a.ID
+	}
 	s.mu.Unlock()
 	if watch != nil {
 		watch(e)
@@ -83,7 +87,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 		return false, err
 	}
 	s.mu.Lock()
-	limits, n := s.setup.Limits, s.n
+	limits, n := s.setup.Limits, s.main
 	work := s.open() || len(s.own.Waiting()) > 0
 	s.mu.Unlock()
 	if !work {
@@ -95,7 +99,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 		ctx, stop = context.WithTimeoutCause(ctx, limits.Time, errTime)
 		defer stop()
 	}
-	if err := s.account(ctx, n, &used, limits); err != nil { // what a process left that died
+	if err := s.abandon(ctx, n); err != nil {
 		return false, err
 	}
 	begun := false
@@ -119,7 +123,7 @@ func (s *Session) activity(ctx context.Context, out *Outcome) (worked bool, err 
 // idle records how an activity ended.
 func (s *Session) idle(ctx context.Context, u used, err error) error {
 	s.mu.Lock()
-	f, n := &entry.Idle{Activity: s.own.Activity, Turns: u.turns, Ended: entry.EndingDone}, s.n
+	f, n := &entry.Idle{Activity: s.own.Activity, Turns: u.turns, Ended: entry.EndingDone}, s.main
 	s.mu.Unlock()
 	if err != nil {
 		f.Ended, f.Why = entry.EndingFailed, err.Error()
@@ -131,7 +135,10 @@ func (s *Session) idle(ctx context.Context, u used, err error) error {
 	}
 	f.Why = brief(f.Why)
 	defer s.say(Event{Kind: EventIdle, N: n, Text: f.Why, Err: err})
-	return s.append(ctx, f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err = s.add(ctx, append([]entry.Fact{f}, s.turned()...)...)
+	return err
 }
 
 // brief is the beginning of a reason, in whole characters.
@@ -187,25 +194,35 @@ func (s *Session) turn(ctx context.Context, u *used, begun *bool, out *Outcome) 
 			return false, err
 		}
 	}
+	r.used = u
 	a, err := s.ask(ctx, r)
 	if err != nil {
 		return false, err
 	}
 	s.say(Event{Kind: EventAnswer, N: a.n, Text: sayings(a.said.unit), Usage: a.usage, Usable: a.usable})
 	u.turns++
-	if a.usage != nil {
-		u.output += int(a.usage.Output)
-		u.usd += cost(&r.model, s.engine.o.Now(), a.usage)
-	}
 	if out.Text = sayings(a.said.unit); a.stop == provider.StopLength && len(a.said.unit.Calls()) == 0 {
-		return false, &LimitError{fmt.Sprintf("an answer's length: request %d was cut off", a.n)}
+		return false, &LimitError{a.cut()}
 	}
 	return true, s.account(ctx, a.n, u, limits)
 }
 
+// cut says why an answer was cut off.
+func (a *answer) cut() string {
+	if a.reason == windowFull {
+		return fmt.Sprintf("the model's window: what request %d was answered with did not fit behind it, and was cut off", a.n)
+	}
+	return fmt.Sprintf("an answer's length: request %d was cut off", a.n)
+}
+
+// windowFull is how Anthropic says that an answer ended because the window did.
+const windowFull = "model_context_window_exceeded"
+
 // account settles calls, and counts what sub-agents take that they ask for, which may be no more than what is left.
 func (s *Session) account(ctx context.Context, n int, u *used, limits Bounds) error {
-	by := &caller{session: s.id}
+	s.mu.Lock()
+	by := &caller{session: s.id, off: s.own.Works.Plain}
+	s.mu.Unlock()
 	if limits.Output > 0 {
 		by.limits.Output = max(1, limits.Output-u.output)
 	}
@@ -229,8 +246,8 @@ func sayings(u unit.Unit) (text string) {
 }
 
 // cost is what a request and its answer cost, in USD, by the price table; 0 for a model that it does not have.
-func cost(m *Model, at time.Time, u *entry.Usage) float64 {
-	known, ok := pricing.Lookup(m.Name, at)
+func cost(model string, at time.Time, u *entry.Usage) float64 {
+	known, ok := pricing.Lookup(model, at)
 	if !ok {
 		return 0
 	}

@@ -41,7 +41,11 @@ func (s *sight) went(ctx context.Context, a *Asked) (*Asked, error) {
 	if last == nil || last.Body == nil {
 		return nil, nil
 	}
-	body, err := s.r.store.Body(ctx, s.r.session, *last.Body) // no content encoding is on what was edited
+	read := func(b *entry.Body) ([]byte, error) { return s.r.store.Body(ctx, s.r.session, *b) } // no content encoding is on what was edited
+	body, err := read(last.Body)
+	if err == nil && s.r.pool.Own != nil {
+		body, err = whole(s.r.pool, s.x, asWent, read)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func (s *sight) look(ctx context.Context) error {
 	if s.r.pool.Purged != nil {
 		return sayf(journal.ErrPurged, "request %d was purged", n)
 	}
-	a, err := s.r.Asked(ctx, n)
+	a, err := s.r.understood(ctx, n)
 	switch {
 	case errors.Is(err, provider.ErrNotUnderstood):
 		return fmt.Errorf("request %d, %s %s: %w", n, s.x.Request.Method, s.x.Request.Path, err)

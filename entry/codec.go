@@ -90,41 +90,8 @@ func Encode(e Entry) ([]byte, error) {
 			head
 			*Note
 		}{h, f}
-	case *Input:
-		whole = struct {
-			head
-			*Input
-		}{h, f}
-	case *Promoted:
-		whole = struct {
-			head
-			*Promoted
-		}{h, f}
-	case *Works:
-		whole = struct {
-			head
-			*Works
-		}{h, f}
-	case *Told:
-		whole = struct {
-			head
-			*Told
-		}{h, f}
-	case *Call:
-		whole = struct {
-			head
-			*Call
-		}{h, f}
-	case *Result:
-		whole = struct {
-			head
-			*Result
-		}{h, f}
-	case *Idle:
-		whole = struct {
-			head
-			*Idle
-		}{h, f}
+	default:
+		whole = own(h, f)
 	}
 	b := bytes.NewBuffer(make([]byte, 0, 1024))
 	enc := json.NewEncoder(b)
@@ -133,6 +100,53 @@ func Encode(e Entry) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s entry: %w", h.Kind, err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// own is the entry object of a fact that only sessions of Ambit's own have; nil for another.
+func own(h head, f Fact) any {
+	switch f := f.(type) {
+	case *Input:
+		return struct {
+			head
+			*Input
+		}{h, f}
+	case *Promoted:
+		return struct {
+			head
+			*Promoted
+		}{h, f}
+	case *Works:
+		return struct {
+			head
+			*Works
+		}{h, f}
+	case *Told:
+		return struct {
+			head
+			*Told
+		}{h, f}
+	case *Call:
+		return struct {
+			head
+			*Call
+		}{h, f}
+	case *Aside:
+		return struct {
+			head
+			*Aside
+		}{h, f}
+	case *Result:
+		return struct {
+			head
+			*Result
+		}{h, f}
+	case *Idle:
+		return struct {
+			head
+			*Idle
+		}{h, f}
+	}
+	return nil
 }
 
 // Decode reads what Encode wrote. A kind that this version does not know becomes an Unknown; unknown members of a
@@ -216,6 +230,8 @@ func blank(k Kind) Fact {
 		return new(Result)
 	case KindIdle:
 		return new(Idle)
+	case KindAside:
+		return new(Aside)
 	default:
 		return &Unknown{Name: k}
 	}

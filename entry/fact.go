@@ -32,10 +32,11 @@ const (
 	KindCall     Kind = "call"
 	KindResult   Kind = "result"
 	KindIdle     Kind = "idle"
+	KindAside    Kind = "aside"
 )
 
 // Fact is what an entry says: a *Session, *Request, *Response, *Relation, *Unit, *Gap, *Imported, *Purged, *Decision,
-// *Edit, *Sent, *Pin, *Note, *Input, *Promoted, *Works, *Told, *Call, *Result, *Idle or *Unknown. The set is sealed, so a switch over these is complete.
+// *Edit, *Sent, *Pin, *Note, *Input, *Promoted, *Works, *Told, *Call, *Result, *Idle, *Aside or *Unknown. The set is sealed, so a switch over these is complete.
 type Fact interface {
 	Kind() Kind
 	sealed()
@@ -299,6 +300,8 @@ func Bodies(f Fact) []Body {
 	case *Told:
 		all = []*Body{f.Text, f.Volatile, f.Values}
 	case *Result:
+		all = []*Body{f.Body}
+	case *Aside:
 		all = []*Body{f.Body}
 	}
 	var bodies []Body

@@ -33,11 +33,12 @@ type Works struct {
 	Provider string `json:"provider"`               // whose prices and route they are: anthropic, openai or gemini
 	Type     string `json:"type"`                   // the wire, as requests name it: messages, responses, chat or generate
 	Model    string `json:"model"`
-	BaseURL  string `json:"base_url,omitempty"` // where the model is asked
-	Output   int    `json:"output,omitempty"`   // the most tokens of an answer; 0 where the provider decides
-	Window   int    `json:"window,omitempty"`   // the model's, in tokens, as whoever leads the session says; 0 where they do not
-	Dir      string `json:"dir,omitempty"`      // the folder that it works in
-	Plain    bool   `json:"mode_off,omitempty"` // context.mode is off
+	BaseURL  string `json:"base_url,omitempty"`  // where the model is asked
+	Output   int    `json:"output,omitempty"`    // the most tokens of an answer; 0 where the provider decides
+	Window   int    `json:"window,omitempty"`    // the model's, in tokens, as whoever leads the session says; 0 where they do not
+	Travels  string `json:"transport,omitempty"` // how requests travel: sse, websocket, websocket-cached or auto; empty for sse
+	Dir      string `json:"dir,omitempty"`       // the folder that it works in
+	Plain    bool   `json:"mode_off,omitempty"`  // context.mode is off
 }
 
 // Told is what a model is told about live facts: a baseline, which stands in front of the conversation, or a message in it.
@@ -94,6 +95,15 @@ type Idle struct {
 	Why      string `json:"why,omitempty"` // one sentence for people, where it did not simply end
 }
 
+// Aside says that the request of the same number asks a question beside the conversation: neither it nor its answer is a part
+// of that.
+type Aside struct {
+	N      int    `json:"n"`
+	ID     string `json:"id"` // the asker's own; the same again is the same question, asked again where nobody answered
+	Thread string `json:"thread"`
+	Body   *Body  `json:"body,omitempty"` // the question
+}
+
 // Ending is how an activity ended.
 type Ending string
 
@@ -126,6 +136,10 @@ func (*Result) Kind() Kind { return KindResult }
 // Kind returns KindIdle.
 func (*Idle) Kind() Kind { return KindIdle }
 
+// Kind returns KindAside.
+func (*Aside) Kind() Kind { return KindAside }
+
+func (*Aside) sealed()    {}
 func (*Input) sealed()    {}
 func (*Promoted) sealed() {}
 func (*Works) sealed()    {}

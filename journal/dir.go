@@ -115,6 +115,13 @@ func Open(root string, o Options) (*Dir, error) {
 	return d, nil
 }
 
+// OpenMemory opens a store of its own in memory: it touches no disk, and what it holds is gone with the process, or when nobody
+// holds the store any more. Of Options the FS, Existing and Holder mean nothing.
+func OpenMemory(o Options) (*Dir, error) {
+	o.FS, o.Existing = vfs.NewMem(), false
+	return Open("/", o)
+}
+
 // Close waits for appends under way, gives up all locks and closes all files.
 func (d *Dir) Close() error {
 	d.mu.Lock()

@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ const (
 	Unpaid   FailureKind = "out of quota" // more money or another plan helps, waiting does not
 	Invalid  FailureKind = "invalid"      // the request, or the model's name
 	Filtered FailureKind = "filtered"     // by a rule about content
+	Forgot   FailureKind = "forgotten"    // the answer that the request goes on from; it can be made whole, and sent
 	Garbled  FailureKind = "garbled"      // what came is no answer
 	Unknown  FailureKind = "unknown"
 )
@@ -78,6 +80,7 @@ func ReadFailure(status int, headers map[string]string, body []byte, at time.Tim
 		for event := range Events(body) {
 			if failed, _ := errorIn(statusOK, event.Name, event.Data); isSet(failed) {
 				detail = f.take(failed)
+				headers = f.beside(event.Data, headers)
 				break
 			}
 		}
@@ -92,6 +95,53 @@ func ReadFailure(status int, headers map[string]string, body []byte, at time.Tim
 	}
 	f.After = delay(headers, detail, at)
 	return f, true
+}
+
+// beside reads what an event says beside its error, which came over a WebSocket: the status and the headers that the error
+// would have had over HTTP. It returns all headers.
+func (f *Failure) beside(event JSON, headers map[string]string) map[string]string {
+	found := event.Find("status", "status_code", "headers")
+	for _, v := range found[:2] {
+		if n, ok := v.Count(); ok && n >= badRequest && n < 600 {
+			f.Status = int(n)
+		}
+	}
+	if found[2].Kind() != '{' {
+		return headers
+	}
+	all := make(map[string]string, len(headers))
+	maps.Copy(all, headers)
+	for name, v := range found[2].Members() {
+		switch name = strings.ToLower(name); v.Kind() {
+		case '"':
+			all[name] = v.Text()
+		default:
+			all[name] = string(v)
+		}
+	}
+	return all
+}
+
+// ReadClose reads a failure from the code and the reason with which a WebSocket was closed, of RFC 6455, before the answer
+// ended; 1005 where there was none.
+func ReadClose(code int, reason string) Failure {
+	f := Failure{Kind: Unknown, Code: "close " + strconv.Itoa(code), Message: reason}
+	if f.Message == "" {
+		f.Message = "the connection was closed before the answer ended"
+	}
+	switch code {
+	case 1000, 1001, 1005, 1006, 1012, 1014: // it went, was restarted, or lost what is behind it
+		f.Kind = Unreachable
+	case 1011:
+		f.Kind = ServerError
+	case 1013:
+		f.Kind = Overloaded
+	case 1008:
+		f.Kind = Denied
+	case 1002, 1003, 1007, 1009, 1010:
+		f.Kind = Invalid
+	}
+	return f
 }
 
 // take reads the error's own members, and returns it.
@@ -118,6 +168,7 @@ var kinds = map[string]FailureKind{
 	"content_filter": Filtered, "content_policy_violation": Filtered, "invalid_prompt": Filtered,
 	"invalid_request_error": Invalid, "not_found_error": Invalid, "model_not_found": Invalid, "invalid_argument": Invalid, "not_found": Invalid, "failed_precondition": Invalid,
 	"request_too_large": Invalid, "unsupported_parameter": Invalid, "invalid_value": Invalid,
+	"previous_response_not_found": Forgot, "websocket_connection_limit_reached": Unreachable,
 }
 
 // kind decides. A daily limit of Google's has the name of one that passes.

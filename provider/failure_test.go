@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -36,6 +37,12 @@ func TestFailures(t *testing.T) {
 		"Gemini day":                 {429, nil, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}}`, provider.Unpaid, 0, false},
 		"Gemini unavailable":         {503, nil, `{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}`, provider.Overloaded, 0, true},
 		"Gemini argument":            {400, nil, `{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}`, provider.Invalid, 0, false},
+		"OpenAI, no answer before":   {400, nil, `{"error":{"message":"Previous response with id 'r' not found.","type":"invalid_request_error","code":"previous_response_not_found"}}`, provider.Forgot, 0, false},
+		"over a WebSocket":           {200, nil, "data: {\"type\":\"error\",\"status\":503,\"error\":{\"type\":\"x\",\"message\":\"later\"}}\n\n", provider.Overloaded, 0, true},
+		"with a delay":               {200, map[string]string{"retry-after": "20"}, "data: {\"type\":\"error\",\"status_code\":429,\"error\":{\"code\":\"rate_limit_exceeded\"},\"headers\":{\"Retry-After\":\"7\",\"x\":1}}\n\n", provider.RateLimited, 7 * time.Second, true},
+		"with a number":              {200, nil, "data: {\"type\":\"error\",\"status\":429,\"error\":{\"code\":\"x\"},\"headers\":{\"retry-after-ms\":1500}}\n\n", provider.RateLimited, 1500 * time.Millisecond, true},
+		"with an absurd status":      {200, nil, "data: {\"type\":\"error\",\"status\":200,\"error\":{\"code\":\"x\"},\"headers\":[]}\n\n", provider.Unknown, 0, false},
+		"an old connection":          {200, nil, "data: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"code\":\"websocket_connection_limit_reached\"},\"status\":400}\n\n", provider.Unreachable, 0, true},
 		"a gateway's page":           {502, nil, "<html>Bad Gateway</html>", provider.ServerError, 0, true},
 		"no body":                    {500, nil, "", provider.ServerError, 0, true},
 		"a redirect":                 {307, nil, "", provider.Garbled, 0, false},
@@ -56,6 +63,25 @@ func TestFailures(t *testing.T) {
 	} {
 		if f, failed := provider.ReadFailure(200, nil, []byte(body), at); failed {
 			t.Errorf("%s is %+v", name, f)
+		}
+	}
+}
+
+// A WebSocket that is closed before an answer ends says why by a code, and a reason for people.
+// covers: R-04 part
+func TestCloses(t *testing.T) {
+	for kind, codes := range map[provider.FailureKind][]int{
+		provider.Unreachable: {1000, 1001, 1005, 1006, 1012, 1014}, provider.ServerError: {1011}, provider.Overloaded: {1013},
+		provider.Denied: {1008}, provider.Invalid: {1002, 1003, 1007, 1009, 1010}, provider.Unknown: {1004, 1015, 3000, 4000, 4999, 0},
+	} {
+		for _, code := range codes {
+			f := provider.ReadClose(code, "so it is")
+			if f.Kind != kind || f.Code != fmt.Sprintf("close %d", code) || f.Message != "so it is" {
+				t.Errorf("%d is %+v", code, f)
+			}
+			if f = provider.ReadClose(code, ""); f.Message == "" {
+				t.Errorf("%d without a reason is %+v", code, f)
+			}
 		}
 	}
 }

@@ -416,6 +416,7 @@ func TestUndurableDecision(t *testing.T) {
 	d := dialects[0]
 	g, k := newKept(t, &d, "cut")
 	g.ok(d.path, d.request(d.says("hello")))
+	g.settle(2)
 	g.fault.SetInject(func(op vfs.Op, name string) error {
 		if op == vfs.OpSync {
 			return syscall.ENOSPC
@@ -427,10 +428,49 @@ func TestUndurableDecision(t *testing.T) {
 	if got := k.last(); !bytes.Equal(got, d.request(talk...)) {
 		t.Errorf("%d bytes were sent, of a request of %d", len(got), len(d.request(talk...)))
 	}
+	g.settle(4)
 	g.fault.SetInject(nil)
 	g.ok(d.path, d.request(talk...))
 	if got := k.last(); len(got) > 20_000 {
 		t.Errorf("%d bytes were sent when it could be written again", len(got))
+	}
+}
+
+// Whichever operation of the disk fails while a request is recorded that is edited, each half of an exchange is in the journal or
+// counted as missing, and none is both: the request is written before what is decided about it, and what was sent behind that.
+func TestMissedWhileEdited(t *testing.T) {
+	d := dialects[0]
+	talk := append([]string{d.says("hello"), d.says("read the manual")}, d.reads("call_number_one_1", "manual.txt", manual("manual", 600))...)
+	play := func(t *testing.T, inject func(op vfs.Op, name string) error) (operations int) {
+		g, _ := newKept(t, &d, "cut")
+		g.ok(d.path, d.request(d.says("hello")))
+		g.settle(2)
+		before := g.fault.Ops()
+		g.fault.SetInject(inject)
+		g.ok(d.path, d.request(talk...))
+		g.settle(4)
+		operations = g.fault.Ops() - before
+		g.fault.SetInject(nil)
+		halves := 0
+		for _, p := range g.pools() {
+			halves += p.Missing
+			for i := range p.Exchanges {
+				if halves++; p.Exchanges[i].Response != nil {
+					halves++
+				}
+			}
+		}
+		if halves != 4 {
+			t.Errorf("%d halves are recorded or missing, of 4", halves)
+		}
+		return operations
+	}
+	most := play(t, nil)
+	if most < 10 {
+		t.Fatalf("there are %d operations", most)
+	}
+	for n := range most {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { play(t, vfs.Nth(n, syscall.ENOSPC)) })
 	}
 }
 

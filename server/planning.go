@@ -78,6 +78,9 @@ func (r *recorder) plan(x *exchange) (p sending) {
 		staged = true
 		if p, err = r.decide(x, a, w); err != nil {
 			r.log.Warn("a request is edited no further", "cause", err)
+			if x.in == nil { // it was to be written before what was decided
+				r.missStaged(event{x: x}, err)
+			}
 		}
 		return nil
 	}, func() {
@@ -92,7 +95,11 @@ func (r *recorder) plan(x *exchange) (p sending) {
 func (r *recorder) behind(x *exchange) {
 	if w := x.in; w != nil {
 		r.sent(x)
-		if err := r.flush(w); err != nil {
+		switch err := r.flush(w); {
+		case err == nil:
+		case x.in != nil: // it was written before what was decided
+			r.log.Error("what was sent is not recorded", "session", w.id, "request", x.n, "cause", err)
+		default:
 			r.missStaged(event{x: x}, err)
 		}
 	}
@@ -110,7 +117,7 @@ func (r *recorder) sent(x *exchange) {
 		return
 	}
 	w := x.in
-	f, err := x.plan.Sent()
+	f, err := x.plan.Sent(x.plan.Body())
 	if err != nil {
 		r.log.Error("what was sent is not recorded", "session", w.id, "request", x.n, "cause", err)
 		return

@@ -65,6 +65,7 @@ type Options struct {
 	Now       func() time.Time  // nil means time.Now
 	Rand      io.Reader         // for session names; nil means crypto/rand
 	Log       *slog.Logger      // what went wrong with recording; nil means nowhere
+	Transport http.RoundTripper // to the upstreams; nil means connections of its own, which neither add a content encoding nor follow redirects
 }
 
 // policy is the one that is named.
@@ -80,7 +81,7 @@ type Server struct {
 	version   string
 	recorder  *recorder
 	proxy     *httputil.ReverseProxy
-	transport *http.Transport
+	transport http.RoundTripper
 	now       func() time.Time
 	log       *slog.Logger
 	underWay  atomic.Int64
@@ -112,6 +113,9 @@ func New(o Options) (*Server, error) {
 	if o.Queue == 0 {
 		o.Queue = DefaultQueue
 	}
+	if o.Transport == nil {
+		o.Transport = newTransport()
+	}
 	upstreams, err := ParseUpstreams(o.Upstreams)
 	if err != nil {
 		return nil, err
@@ -120,7 +124,7 @@ func New(o Options) (*Server, error) {
 		upstreams: upstreams,
 		guard:     guard{token: o.Token, open: o.Open},
 		version:   o.Version,
-		transport: newTransport(),
+		transport: o.Transport,
 		now:       o.Now,
 		log:       o.Log,
 	}
@@ -266,6 +270,8 @@ func (s *Server) Edited() (requests, resent int) {
 // and ends the recorder. The caller must have ended Serve.
 func (s *Server) Close() error {
 	s.handlers.Wait()
-	s.transport.CloseIdleConnections()
+	if t, ok := s.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
 	return s.recorder.close()
 }

@@ -107,7 +107,7 @@ func decidedFacts(a, b *entry.Body) []entry.Fact {
 func ownFacts(b *entry.Body) []entry.Fact {
 	return []entry.Fact{
 		&entry.Works{
-			Agent: "coder", Role: b, Tools: "00", Parent: "x", Provider: "anthropic", Type: "messages", Model: "m", BaseURL: "http://127.0.0.1", Output: 9, Dir: "/w", Plain: true,
+			Agent: "coder", Role: b, Tools: "00", Parent: "x", Provider: "anthropic", Type: "messages", Model: "m", BaseURL: "http://127.0.0.1", Output: 9, Travels: "websocket", Dir: "/w", Plain: true,
 		},
 		&entry.Input{ID: "i", Delivery: entry.Queue, By: "user", Body: b},
 		&entry.Told{Baseline: true, Text: b, Volatile: b, Values: b, Missing: []entry.Missing{{Key: "core/git", Why: "it is slow"}}, Why: "the session begins"},
@@ -115,6 +115,7 @@ func ownFacts(b *entry.Body) []entry.Fact {
 		&entry.Call{N: 1, ID: "c1", Name: "read"},
 		&entry.Result{N: 1, ID: "c1", Failed: true, Ended: entry.SettledRun, TookMS: 1, Body: b},
 		&entry.Idle{Activity: 1, Turns: 1, Ended: entry.EndingLimit, Why: "25 turns"},
+		&entry.Aside{N: 1, ID: "a", Thread: "t2", Body: b},
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"ambit/provider/scripted"
 )
 
 const cliJSON = "../../docs/format/cli-json.md"
@@ -94,6 +97,8 @@ func TestCLIJSON(t *testing.T) {
 	}
 	described := documented(string(text))
 	dir, recording, pruned := fullHome(t), brokenRecording(t), prunedRecording(t)
+	model := httptest.NewServer(scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{{Text: "Yes."}, {Text: "No."}}}}}))
+	defer model.Close()
 	editedHome(t, dir)
 	e, taken, said := testEnv(map[string]string{"AMBIT_HOME": dir})
 	if run(t.Context(), e, []string{"import", pruned, "--json"}) != 0 {
@@ -145,6 +150,10 @@ func TestCLIJSON(t *testing.T) {
 		{0, []string{"version", "--json"}},
 		{0, []string{"run", "--scripted", "demo", "--dir", t.TempDir(), "--yes", "--json", "Fix it."}},
 		{1, []string{"run", "--base-url", "http://127.0.0.1:9", "--json", "Fix it."}},
+		{1, []string{"run", "--base-url", "http://127.0.0.1:9", "--ephemeral", "--json", "Fix it."}},
+		{0, []string{"run", "--base-url", model.URL, "--json", "Answer it."}},
+		{0, []string{"aside", "Answer it.", "--id", "a", "--json", "Why?"}},
+		{0, []string{"aside", "Answer it.", "--id", "a", "--json", "Why?"}},
 	} {
 		command := call.args[0]
 		for _, flag := range []string{"--public", "--checkpoint"} {
@@ -156,7 +165,7 @@ func TestCLIJSON(t *testing.T) {
 			printed[command] = make(map[string]string)
 		}
 		e, out, said := testEnv(map[string]string{"AMBIT_HOME": dir})
-		if got := run(t.Context(), e, call.args); got != call.status || said.Len() > 0 && !strings.Contains(said.String(), "purged") && command != "run" {
+		if got := run(t.Context(), e, call.args); got != call.status || said.Len() > 0 && !strings.Contains(said.String(), "purged") && command != "run" && command != "aside" {
 			t.Errorf("ambit %v: status %d, want %d; %s", call.args, got, call.status, said)
 		}
 		if n := strings.Count(out.String(), "\n"); n == 0 || call.args[0] != "log" && call.args[0] != "export" && n != 1 {

@@ -58,7 +58,11 @@ func ownGist(f entry.Fact) string {
 	case *entry.Promoted:
 		return fmt.Sprintf("activity %d: %s", f.Activity, refs(f.Inputs))
 	case *entry.Works:
-		return strings.TrimSpace(f.Agent+" with "+f.Model+" over "+f.Type) + in(f.Dir)
+		s := strings.TrimSpace(f.Agent+" with "+f.Model+" over "+f.Type+" "+f.Travels) + in(f.Dir)
+		if f.Plain {
+			s += ", context.mode off"
+		}
+		return s
 	case *entry.Told:
 		s := "a message of " + count(size(f.Text)) + " bytes"
 		if f.Baseline {
@@ -68,6 +72,8 @@ func ownGist(f entry.Fact) string {
 			s += "; " + m.Key + ": " + m.Why
 		}
 		return s
+	case *entry.Aside:
+		return fmt.Sprintf("#%d %s, %s bytes", f.N, f.ID, count(size(f.Body)))
 	case *entry.Call:
 		return fmt.Sprintf("#%d %s %s", f.N, f.Name, f.ID)
 	case *entry.Result:

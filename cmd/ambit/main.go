@@ -150,7 +150,7 @@ func newRoot(e *env, started func()) *cobra.Command {
 	root.SetErr(e.err)
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newDemo(e), newUp(e), newRun(e), newSessions(e), newLog(e), newRequest(e), newView(e), newContext(e), newSearch(e), newRead(e), newPin(e), newUnpin(e), newCompact(e), newMCP(e), newFork(e), newSetup(e), newCheck(e), newReindex(e), newExport(e), newImport(e), newPurge(e), newReplay(e), newUsage(e), newVersion(e),
+		newDemo(e), newUp(e), newRun(e), newAside(e), newSessions(e), newLog(e), newRequest(e), newView(e), newContext(e), newSearch(e), newRead(e), newPin(e), newUnpin(e), newCompact(e), newMCP(e), newFork(e), newSetup(e), newCheck(e), newReindex(e), newExport(e), newImport(e), newPurge(e), newReplay(e), newUsage(e), newVersion(e),
 	)
 	return root
 }

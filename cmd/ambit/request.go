@@ -69,8 +69,11 @@ func newRequest(e *env) *cobra.Command {
 			if list == (len(args) == 2) {
 				return misused("give a request's number, or --list")
 			}
-			if list && (w.response || w.client || w.attempt != 0) {
-				return misused("--response, --client and --attempt go with a request's number")
+			if list && (w.response || w.client || w.joined || w.attempt != 0) {
+				return misused("--response, --client, --joined and --attempt go with a request's number")
+			}
+			if w.joined && (w.response || w.client || w.attempt != 0 || asJSON) {
+				return misused("--joined prints a request with all that it goes on from; give it alone")
 			}
 			switch tried := c.Flags().Changed("attempt"); {
 			case tried && w.attempt < 1:
@@ -99,6 +102,7 @@ func newRequest(e *env) *cobra.Command {
 	c.Flags().BoolVar(&list, "list", false, "list all requests of the session")
 	c.Flags().BoolVar(&w.response, "response", false, "print the response instead of the request")
 	c.Flags().BoolVar(&w.client, "client", false, "print what the client sent, whatever was made of it")
+	c.Flags().BoolVar(&w.joined, "joined", false, "print, of a session of ambit run, all that a request goes on from which the provider held, with what it adds")
 	c.Flags().IntVar(&w.attempt, "attempt", 0, "print what was sent at this attempt, from 1; with --response what came of it")
 	c.Flags().BoolVar(&asJSON, "json", false, "print what is known of the request and its response, or the list, as one JSON object")
 	return c
@@ -132,6 +136,9 @@ func (e *env) request(ctx context.Context, arg string, n int, w wanted, asJSON b
 		r := rowOf(x)
 		r.Unanswered, r.Pruned = p.Unanswered()[n], p.Pruned()[n]
 		return e.printJSON(r)
+	}
+	if w.joined {
+		return e.printJoined(ctx, d, name, n)
 	}
 	if x.Request.Recorded != nil {
 		return e.printRecorded(ctx, d, name, x, w.response)

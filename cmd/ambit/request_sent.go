@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ambit"
 	"ambit/entry"
 	"ambit/internal/pool"
 	"ambit/journal"
@@ -12,8 +13,8 @@ import (
 
 // wanted is which bytes of a request are printed.
 type wanted struct {
-	response, client bool
-	attempt          int // from 1; 0 for the last
+	response, client, joined bool
+	attempt                  int // from 1; 0 for the last
 }
 
 // sentRow is one attempt in the answer of ambit request: what went to the provider, and what holds in it.
@@ -80,6 +81,25 @@ func (e *env) printSent(ctx context.Context, d *journal.Dir, name string, n int,
 		return e.damaged(err)
 	}
 	_, err = e.out.Write(bytes)
+	return err
+}
+
+// printJoined writes a request with what the provider held of it.
+func (e *env) printJoined(ctx context.Context, d *journal.Dir, name string, n int) error {
+	rec, err := ambit.OpenRecording(ctx, d, name)
+	if err != nil {
+		return e.damaged(err)
+	}
+	body, err := rec.Joined(ctx, n)
+	switch {
+	case errors.Is(err, journal.ErrPurged):
+		return fmt.Errorf("request %d, or what it goes on from, was purged", n)
+	case errors.Is(err, journal.ErrCorrupt):
+		return e.damaged(err)
+	case err != nil:
+		return err
+	}
+	_, err = e.out.Write(body)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"ambit"
 	"ambit/entry"
 	"ambit/internal/agent"
+	"ambit/internal/pool"
 	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
@@ -23,21 +25,20 @@ import (
 
 // runFlags are what ambit run is called with.
 type runFlags struct {
-	protocol, baseURL, model, dir, resume, scripted string
-	allow                                           []string
-	yes, asJSON, noProject                          bool
-	turns, output                                   int
-	limit                                           time.Duration
-	usd                                             float64
-	policy                                          string
-	window                                          int
+	protocol, transport, baseURL, model, dir, resume, scripted, mode, policy string
+	allow                                                                    []string
+	yes, asJSON, ephemeral, noProject                                        bool
+	turns, output, window                                                    int
+	limit                                                                    time.Duration
+	usd                                                                      float64
 
 	given map[string]bool // flags that were
 }
 
 // ran is the answer of ambit run --json.
 type ran struct {
-	Session string `json:"session"`
+	Session   string `json:"session"`
+	Ephemeral bool   `json:"ephemeral,omitempty"`
 	ambit.Outcome
 	Ended string `json:"ended"`
 	Why   string `json:"why,omitempty"`
@@ -68,7 +69,10 @@ func newRun(e *env) *cobra.Command {
 			if f.turns < 1 || f.output < 0 || f.window < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
 				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
 			}
-			for _, name := range []string{"protocol", "base-url", "model", "dir"} {
+			if m := ambit.Mode(f.mode); m != "" && m != ambit.ModeOn && m != ambit.ModeOff {
+				return misused("--mode is on or off, not %q", f.mode)
+			}
+			for _, name := range []string{"protocol", "transport", "base-url", "model", "dir"} {
 				f.given[name] = c.Flags().Changed(name)
 			}
 			return nil
@@ -78,6 +82,7 @@ func newRun(e *env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.protocol, "protocol", "anthropic", "the wire: anthropic, openai-responses, openai-chat or gemini")
+	c.Flags().StringVar(&f.transport, "transport", "sse", "how requests travel: sse, websocket, websocket-cached or auto; WebSockets with openai-responses only")
 	c.Flags().StringVar(&f.baseURL, "base-url", "", "where the model is asked; without it at its provider")
 	c.Flags().StringVar(&f.model, "model", "", "the model's name; without it a usual one of the wire")
 	c.Flags().IntVar(&f.window, "window", 0, "the model's window in tokens, where no table has it, as for a server of your own; 0 for the table's")
@@ -87,6 +92,8 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
+	c.Flags().StringVar(&f.mode, "mode", "", "context.mode: on, or off to tell the agent no live facts and leave its conversation as it is; without it as the session has it, and a new one on")
+	c.Flags().BoolVar(&f.ephemeral, "ephemeral", false, "record nothing on the disk: when it has ended, nobody can go on with it or look at it")
 	c.Flags().BoolVar(&f.yes, "yes", false, "allow everything that no rule denies")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object at the end, and nothing else on standard output")
 	c.Flags().IntVar(&f.turns, "turns", ambit.DefaultTurns, "the most turns")
@@ -104,6 +111,9 @@ var wires = map[string]ambit.Model{
 	"gemini":           {Provider: "gemini", Type: provider.TypeGenerate, Name: "gemini-2.5-pro", BaseURL: "https://generativelanguage.googleapis.com"},
 }
 
+// transports are the ways that requests may travel.
+var transports = []ambit.Transport{ambit.TransportSSE, ambit.TransportWebSocket, ambit.TransportCached, ambit.TransportAuto}
+
 // runModel is the model that the flags mean, and the folder; what they do not say is as the session that is taken up had it.
 func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string, err error) {
 	protocol := f.protocol
@@ -114,7 +124,10 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	}
 	m, dir = wires[protocol], f.dir
 	if was != nil && was.Provider == m.Provider && was.Type == m.Type {
-		m.Name, m.BaseURL, m.Output, m.Window = was.Model, was.BaseURL, was.Output, was.Window
+		m.Name, m.BaseURL, m.Output, m.Window, m.Transport = was.Model, was.BaseURL, was.Output, was.Window, ambit.Transport(was.Travels)
+	}
+	if f.given["transport"] {
+		m.Transport = ambit.Transport(f.transport)
 	}
 	if was != nil && !f.given["dir"] {
 		dir = was.Dir
@@ -141,8 +154,14 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	if _, known := selection.Named(f.policy); !known {
 		return misused("there is no policy %q: record, cut and full are", f.policy)
 	}
+	if !slices.Contains(transports, ambit.Transport(f.transport)) {
+		return misused("there is no transport %q: sse, websocket, websocket-cached and auto are", f.transport)
+	}
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")
+	}
+	if f.ephemeral && f.resume != "" {
+		return misused("an ephemeral session begins anew and leaves nothing: --ephemeral and --resume do not go together")
 	}
 	if f.scripted != "" {
 		dir, err := filepath.Abs(f.dir)
@@ -156,7 +175,7 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 		defer stop()
 		f.baseURL = base
 	}
-	d, home, err := e.record(journal.Holder{Command: "run"})
+	d, home, err := e.runStore(f)
 	if err != nil {
 		return err
 	}
@@ -166,7 +185,11 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 		return err
 	}
 	if task != "" {
-		if _, err = s.Admit(ctx, ambit.Input{Text: task}); err != nil {
+		in := ambit.Input{Text: task}
+		if f.resume != "" {
+			in.Delivery = entry.Steer // what was left undone is not gone on with before this is seen
+		}
+		if _, err = s.Admit(ctx, in); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -174,8 +197,22 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	return errors.Join(e.runEnd(ctx, f, s, out, err), s.Close())
 }
 
-// runSetup is what the agent works with. Told is what a session that is taken up was told.
-func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot) (ambit.Setup, error) {
+// runStore opens the store that is recorded in, and says which the data directory is. An ephemeral session's is in memory.
+func (e *env) runStore(f *runFlags) (*journal.Dir, string, error) {
+	if !f.ephemeral {
+		return e.record(journal.Holder{Command: "run"})
+	}
+	home, err := e.home()
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := journal.OpenMemory(journal.Options{Now: e.now})
+	return d, home, err
+}
+
+// runSetup is what the agent works with. Told is what a session that is taken up was told, and read are files that it has read
+// since.
+func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told source.Snapshot, read []string) (ambit.Setup, error) {
 	own, err := agent.ParseRules(strings.Join(f.allow, "\n"))
 	if err != nil {
 		return ambit.Setup{}, misused("%v", err)
@@ -200,11 +237,15 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 			Without: func(name string) bool { return rules.Decide(agent.SkillTool, name).Action == agent.Deny },
 		})
 	}
-	o := agent.Options{Dir: place.Dir, Rules: rules, Skills: skills, Read: func(path string) {
+	discover := func(path string) {
 		if _, err := instructions.Discovered(path); err != nil {
 			e.say("cannot look for instructions beside %s: %v", path, err)
 		}
-	}}
+	}
+	for _, path := range read {
+		discover(path)
+	}
+	o := agent.Options{Dir: place.Dir, Rules: rules, Skills: skills, Read: discover}
 	if e.asks() {
 		o.Ask = e.allowTool
 	}
@@ -218,7 +259,7 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	}
 	return ambit.Setup{
 		Retry: retry,
-		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir,
+		Agent: ambit.Agent{Name: "coder", Role: agent.Prompt(), Tools: tools}, Model: model, Dir: place.Dir, Mode: ambit.Mode(f.mode),
 		Policy: f.policy,
 		Limits: ambit.Bounds{Turns: f.turns, Output: f.output, Time: f.limit, USD: f.usd},
 		Watch:  e.runWatch(f),
@@ -238,7 +279,7 @@ const sourceTime = 5 * time.Second
 
 // runSession begins a session, or goes on with one.
 func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task, home string) (*ambit.Session, error) {
-	key, err := secret(home)
+	key, err := e.cursorKey()
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +288,7 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	var told source.Snapshot
 	var was *entry.Works
 	if f.resume != "" {
-		if name, err = e.session(ctx, d, f.resume); err != nil {
+		if name, err = e.resumed(ctx, d, f.resume); err != nil {
 			return nil, err
 		}
 		if was, told, err = engine.Left(ctx, name); err != nil {
@@ -258,25 +299,71 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	if err != nil {
 		return nil, err
 	}
-	setup, err := e.runSetup(f, model, dir, home, told)
+	var read []string
+	switch {
+	case was == nil:
+	case sameFolder(was.Dir, dir):
+		if read, err = readSince(ctx, d, name, was.Dir); err != nil {
+			return nil, err
+		}
+	default:
+		told = nil // what it found there is left behind
+	}
+	setup, err := e.runSetup(f, model, dir, home, told, read)
 	if err != nil {
 		return nil, err
 	}
-	setup.Agent.Tools = append(setup.Agent.Tools, engine.Task(func() (ambit.Setup, error) {
-		helper, err := e.runSetup(f, model, dir, home, nil)
+	work := engine.Task(func() (ambit.Setup, error) {
+		helper, err := e.runSetup(f, model, dir, home, nil, nil)
 		helper.Agent.Name, helper.Watch = "helper", nil
+		helper.Agent.Tools = append(helper.Agent.Tools, engine.Recall()...)
 		return helper, err
-	}))
+	})
+	setup.Agent.Tools = append(append(setup.Agent.Tools, engine.Recall()...), work)
 	if name != "" {
 		return engine.Resume(ctx, name, setup)
 	}
 	return engine.Begin(ctx, task, setup)
 }
 
+// resumed finds the session that is gone on with. The last is the one of ambit run that began last and works for no other: a
+// sub-agent's begins later than the one that it works for.
+func (e *env) resumed(ctx context.Context, d *journal.Dir, arg string) (string, error) {
+	if arg != "last" {
+		return e.session(ctx, d, arg)
+	}
+	all, err := d.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Backward(all) {
+		f, err := d.First(ctx, name)
+		if first, is := f.Fact.(*entry.Session); err != nil || !is || first.Client != ambit.Client {
+			continue // what is damaged is said of when it is named
+		}
+		if p, err := pool.Load(ctx, d, name); err == nil && p.Own != nil && p.Own.Works.Parent == "" {
+			return name, nil
+		}
+	}
+	return "", &hintError{errors.New("no session of ambit run is recorded"), e.self() + ` run "TASK" begins one`}
+}
+
+// sameFolder compares where a session worked with where it is to work, which may lead there over links.
+func sameFolder(was, dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return was == dir || err == nil && was == real
+}
+
 // runWatch tells people what happens: what the model says on standard output, the rest on standard error.
 func (e *env) runWatch(f *runFlags) func(ambit.Event) {
 	line := false // the output is in the middle of one
 	return func(v ambit.Event) {
+		if v.Aside != "" {
+			if v.Kind == ambit.EventRetry {
+				e.say("#%d came to nothing, again in %s: %v", v.N, v.Wait.Round(time.Millisecond), v.Err)
+			}
+			return // its answer is printed whole
+		}
 		if v.Kind != ambit.EventText && line {
 			fmt.Fprintln(e.out)
 			line = false
@@ -333,7 +420,7 @@ func printableLines(text string) string {
 
 // runEnd says how it ended.
 func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out ambit.Outcome, err error) error {
-	answer := ran{Session: s.ID(), Outcome: out, Ended: string(entry.EndingDone)}
+	answer := ran{Session: s.ID(), Ephemeral: f.ephemeral, Outcome: out, Ended: string(entry.EndingDone)}
 	if err != nil {
 		answer.Ended, answer.Why = string(entry.EndingFailed), err.Error()
 		if _, limit := errors.AsType[*ambit.LimitError](err); limit {
@@ -347,7 +434,11 @@ func (e *env) runEnd(ctx context.Context, f *runFlags, s *ambit.Session, out amb
 			return failed
 		}
 	} else {
-		e.say("%s, %s tokens of output, $%.4f; %s log %s shows it", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, e.self(), s.ID())
+		where := e.self() + " log " + s.ID() + " shows it"
+		if f.ephemeral {
+			where = "nothing was kept"
+		}
+		e.say("%s, %s tokens of output, $%.4f; %s", plural(out.Turns, "turn", "turns"), count(out.Output), out.USD, where)
 	}
 	return err
 }

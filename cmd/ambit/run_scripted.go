@@ -22,7 +22,7 @@ func (e *env) runScripted(ctx context.Context, name, dir string, m ambit.Model) 
 	if err := makeTaskProject(dir); err != nil {
 		return "", nil, err
 	}
-	p := scripted.NewWith(taskScript(), scripted.Options{Strict: true})
+	p := scripted.NewWith(taskScript(), scripted.Options{Strict: true, WebSocket: true})
 	addr, stop, err := serveLocal(&http.Server{Handler: p, ReadHeaderTimeout: time.Minute})
 	if err != nil {
 		return "", nil, err

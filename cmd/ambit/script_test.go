@@ -51,6 +51,7 @@ func TestMain(m *testing.M) {
 //	play [-from TAG] VAR TAG FILE         all of it: starts ambit up, plays, stops, and names the session $VAR
 //	session VAR TEXT                      the session whose key, client or title is TEXT
 //	status N COMMAND…                     runs a command that must exit with N
+//	model VAR FILE                        serves the model that a scripted.Script in JSON writes, at $VAR
 //	await PATTERN COMMAND…                runs a command until its stdout matches
 //	complains PATTERN                     stderr is one line that matches, and perhaps a hint
 //	cmpjson FILE FILE                     JSON values alike; "<time>", "<int>", "<hex>", "<text>" stand for any
@@ -80,7 +81,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"killed": scriptKilled, "talk": scriptTalk, "play": scriptPlay, "member": scriptMember, "load": scriptLoad, "times": scriptTimes,
-			"cmptext": scriptCompareText, "squeeze": scriptSqueeze,
+			"model": scriptModel, "cmptext": scriptCompareText, "squeeze": scriptSqueeze,
 			"answer": scriptAnswer, "release": scriptRelease, "up": scriptUp, "down": scriptDown, "send": scriptSend, "sent": scriptSent,
 			"received": scriptReceived, "record": scriptRecord, "session": scriptSession, "status": scriptStatus, "await": scriptAwait,
 			"complains": scriptComplains, "cmpjson": scriptCompareJSON, "tree": scriptTree, "same": scriptSame, "flip": scriptFlip,

@@ -7,8 +7,8 @@
 // was refused is an ambit.ErrDenied, with a sentence for the model.
 //
 // Every result is valid UTF-8 of bounded size, and says when it is not all. Nothing is kept between calls and no goroutine
-// is started, so tools may be called at once, though two edits of one file at the same time lose one of them. There is no
-// sandbox: a command that was allowed is not confined.
+// is started, so tools may be called at once, as read, search, list and skill are; of two edits of one file at the same time one
+// would be lost. There is no sandbox: a command that was allowed is not confined.
 package agent
 
 import (
@@ -17,7 +17,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ambit"
@@ -40,7 +42,7 @@ type Options struct {
 	Output int           // the most bytes of a result, at least LeastOutput; 0 leaves every tool its own limit, which is never raised
 	Env    []string      // names of variables that commands get although they look like credentials
 
-	// Ask puts a question to whoever can answer it, and returns when it is answered or the context ends. Nil when nobody
+	// Ask puts a question to whoever can answer it, one at a time, and returns when it is answered or the context ends. Nil when nobody
 	// can: then what would be asked is denied.
 	Ask func(ctx context.Context, q Question) (bool, error)
 
@@ -65,6 +67,8 @@ type toolbox struct {
 	dir   string // absolute
 	real  string // and without links
 	rules Rules
+
+	asking sync.Mutex // one question at a time
 }
 
 // Tools makes the tools, always in the same order: read, write, edit, bash, search, list, skill.
@@ -99,6 +103,9 @@ func Tools(o Options) ([]ambit.Tool, error) {
 	}
 	if o.Skills != nil {
 		tools = append(tools, t.tool(skillSpec, t.skill))
+	}
+	for i := range tools {
+		tools[i].Reads = slices.Contains([]string{readSpec.name, searchSpec.name, listSpec.name, skillSpec.name}, tools[i].Name)
 	}
 	return tools, nil
 }

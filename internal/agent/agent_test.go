@@ -154,6 +154,11 @@ func TestTools(t *testing.T) {
 	if n := len(work(t, nil, agent.Options{}).tools); n != 6 {
 		t.Errorf("%d tools without skills", n)
 	}
+	for _, tool := range one.tools {
+		if looks := tool.Name == "read" || tool.Name == "search" || tool.Name == "list" || tool.Name == "skill"; tool.Reads != looks {
+			t.Errorf("%s only looks: %v", tool.Name, tool.Reads)
+		}
+	}
 	for _, dir := range []string{"", filepath.Join(one.dir, "none"), filepath.Join(one.dir, "../secret")} {
 		if _, err := agent.Tools(agent.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "open the working folder") {
 			t.Errorf("tools over %q: %v", dir, err)

@@ -28,6 +28,11 @@ func (t *toolbox) permit(ctx context.Context, v values, tools []string, subjects
 	case t.o.Ask == nil:
 		return false, fmt.Errorf("%w: %s %q would have to be asked about (%s), and there is nobody to ask; %s", ambit.ErrDenied, tool, subject, worst.Why, worst.way())
 	}
+	t.asking.Lock()
+	defer t.asking.Unlock()
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
 	yes, err := t.o.Ask(ctx, Question{Tool: tool, Subject: subject, Why: worst.Why, Args: v.raw})
 	switch {
 	case err != nil:

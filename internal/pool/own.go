@@ -19,6 +19,8 @@ type Own struct {
 
 	Compacted entry.Seq `json:"compacted,omitempty"` // the newest decision on a checkpoint, while what stands in front is older; else 0
 
+	Asides []Aside `json:"asides,omitempty"` // in order; of one that was asked again, each attempt
+
 	Missing  []entry.Missing `json:"missing"`  // sources that could not be read, the last time
 	Open     []Call          `json:"open"`     // calls that were begun and have no result
 	Activity int             `json:"activity"` // number of the newest
@@ -43,6 +45,13 @@ type Told struct {
 type Call struct {
 	entry.Call
 	Seq entry.Seq `json:"seq"`
+}
+
+// Aside is a question beside the conversation, and the entry that says so.
+type Aside struct {
+	entry.Aside
+	Seq      entry.Seq `json:"seq"`
+	Answered entry.Seq `json:"answered,omitempty"` // the entry of its answer, if one came to its end
 }
 
 // Step is one element of the conversation: of the four, the one that is set.
@@ -74,10 +83,20 @@ func (o *Own) Input(seq entry.Seq) *Input {
 	return nil
 }
 
+// Aside is the one of an exchange; nil when that is none.
+func (o *Own) Aside(n int) *Aside {
+	for i := range o.Asides {
+		if o.Asides[i].N == n {
+			return &o.Asides[i]
+		}
+	}
+	return nil
+}
+
 // own takes in what sessions of Ambit's own have besides the others. It reports whether the fact is such a one.
 func (p *Pool) own(f journal.Frame) bool {
 	switch f.Fact.(type) {
-	case *entry.Input, *entry.Promoted, *entry.Works, *entry.Told, *entry.Call, *entry.Result, *entry.Idle:
+	case *entry.Input, *entry.Promoted, *entry.Works, *entry.Told, *entry.Call, *entry.Result, *entry.Idle, *entry.Aside:
 		if p.Own == nil {
 			p.Own = &Own{Idle: true}
 		}
@@ -121,12 +140,20 @@ func (o *Own) Take(f entry.Fact, seq entry.Seq) {
 		o.Open = slices.DeleteFunc(o.Open, func(c Call) bool { return c.N == fact.N && c.ID == fact.ID })
 		o.Steps = append(o.Steps, Step{Seq: seq, Result: fact})
 	case *entry.Response:
-		if fact.Status == 200 && fact.End == entry.EndComplete && fact.Body != nil {
+		whole := (fact.Status == 200 || fact.Status == 101) && fact.End == entry.EndComplete && fact.Body != nil // 101: over a WebSocket
+		if a := o.Aside(fact.N); a != nil {
+			if whole {
+				a.Answered = seq
+			}
+		} else if whole {
 			o.Turns++
 			o.Steps = append(o.Steps, Step{Seq: seq, Answer: fact.N})
 		}
+	case *entry.Aside:
+		o.Asides = append(o.Asides, Aside{Aside: *fact, Seq: seq})
 	case *entry.Decision:
-		if n := len(o.Steps); fact.Stage == entry.StageCompact && o.Baseline != nil && n > 0 && o.Steps[n-1].Seq > o.Baseline.Seq {
+		n := len(o.Steps)
+		if fact.Stage == entry.StageCompact && fact.Thread == ThreadName(1) && o.Baseline != nil && n > 0 && o.Steps[n-1].Seq > o.Baseline.Seq {
 			o.Compacted = seq
 		}
 	case *entry.Idle:
@@ -147,6 +174,12 @@ func (o *Own) until(seq entry.Seq) *Own {
 		}
 	}
 	q.Steps = slices.DeleteFunc(slices.Clone(o.Steps), func(s Step) bool { return s.Seq > seq })
+	q.Asides = slices.DeleteFunc(slices.Clone(o.Asides), func(a Aside) bool { return a.Seq > seq })
+	for i := range q.Asides {
+		if q.Asides[i].Answered > seq {
+			q.Asides[i].Answered = 0
+		}
+	}
 	q.Open = slices.DeleteFunc(slices.Clone(o.Open), func(c Call) bool { return c.Seq > seq })
 	return &q
 }

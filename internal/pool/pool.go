@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of a saved pool. Another one is not read: the pool is folded again.
-const Version = 9
+const Version = 12
 
 // Pool is the state of one session.
 type Pool struct {

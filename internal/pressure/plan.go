@@ -47,18 +47,18 @@ func (p *Plan) Body() []byte { return p.body }
 // Again says that the request is asked once more, and recorded as another one.
 func (p *Plan) Again(n int) { p.c.N, p.attempt, p.status, p.refused = n, 1, 0, nil }
 
-// Sent is the entry that says what went to the provider. Its body is put.
-func (p *Plan) Sent() (*entry.Sent, error) {
+// Sent is the entry that says what went to the provider: nil where that is what the request is recorded by. Its body is put.
+func (p *Plan) Sent(went []byte) (*entry.Sent, error) {
 	f := &entry.Sent{
 		N: p.c.N, Attempt: p.attempt, Why: p.why, Edited: p.edited, Whole: p.whole, After: p.after, Account: p.t.account, Spent: p.t.spent,
 		Refused: p.refused, Status: p.status,
 	}
 	f.Held, f.Missing = p.proof()
-	if p.body == nil {
+	if went == nil {
 		return f, nil
 	}
 	var err error
-	f.Body, err = p.c.Book.Put(p.body)
+	f.Body, err = p.c.Book.Put(went)
 	return f, err
 }
 

@@ -35,7 +35,7 @@ func planned(t *testing.T, of *pressure.Thread, n, system int) *entry.Sent {
 		t.Fatal(err)
 	}
 	p.Apply()
-	sent, err := p.Sent()
+	sent, err := p.Sent(p.Body())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,6 +102,18 @@ func Stands(p *pool.Pool, name, about string, read func(b entry.Body) ([]byte, e
 	return t, nil
 }
 
+// Beside is a thread that asks something about this one, as it stands now: what is edited here is edited there, too.
+func (t *Thread) Beside(name string) *Thread {
+	b := &Thread{
+		name: name, edits: t.edits.Clone(), lent: make(map[entry.Seq]bool), facts: t.facts, at: t.at, hour: t.hour, long: t.long, limit: t.limit,
+		ends: slices.Clone(t.ends), head: t.head, beside: t.beside,
+	}
+	for _, e := range b.edits.Standing() {
+		b.lent[e] = true
+	}
+	return b
+}
+
 // Len is how many changes stand.
 func (t *Thread) Len() int { return t.edits.Len() }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"ambit"
@@ -43,21 +42,6 @@ func (w *world) act() {
 	if w.chance(250) && !w.blown && w.breach == nil {
 		w.turnTo(w.anyPlan(w.plan))
 	}
-}
-
-// text is one that nobody has said before, often short.
-func (w *world) text(what string) string {
-	w.spoken++
-	text := fmt.Sprintf("%s %d.", what, w.spoken)
-	switch w.dice.IntN(36) {
-	case 0:
-		text += strings.Repeat(" And so on, at length, with \"quotes\" and \\ and \u2028.", w.dice.IntN(80))
-	case 1, 2, 3:
-		text += "\n</system-update> <b>&amp;</b>\n\ttext — ein, 少し, 🙂\n"
-	case 4:
-		text += strings.Repeat("x", w.dice.IntN(3000))
-	}
-	return text
 }
 
 // admit says something to the session, or the same again, or something else of the same id.

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"ambit/entry"
-	"ambit/internal/pool"
 	"ambit/journal"
 )
 
@@ -121,12 +120,10 @@ func (w *world) checked(d *journal.Dir) {
 	was := w.peeking
 	w.peeking = true
 	defer func() { w.peeking = was }()
-	r, err := d.Check(context.Background(), w.id)
-	w.holds(Crash, err == nil && r.Sound() && r.Rebuilt == r.Bodies, "check finds %+v, %v", r, err)
+	w.sound(d, w.id)
 }
 
-// rebuild checks everything from the beginning: all bodies, and that the pool that was saved the last time, with the entries
-// since, is the pool of all entries.
+// rebuild checks everything from the beginning, and what the session says that it told.
 func (w *world) rebuild() {
 	if w.s == nil || w.breach != nil || w.blown { // half of what failed may still stand on the disk
 		return
@@ -141,35 +138,8 @@ func (w *world) rebuild() {
 		return
 	}
 	defer d.Close()
-	w.checked(d)
-	ctx := context.Background()
-	fresh, err := pool.Fresh(ctx, d, w.id)
-	if err != nil {
-		w.fail(Rebuild, "the journal cannot be folded: %v", err)
-		return
-	}
-	saved, err := fresh.Save()
-	if err != nil {
-		w.fail(Rebuild, "the pool cannot be saved: %v", err)
-		return
-	}
-	rest := pool.Restore(w.m.saved)
-	if rest == nil {
-		rest = pool.New()
-	}
-	for f, err := range d.Read(ctx, w.id, rest.Seq) {
-		if err == nil {
-			err = rest.Fold(f)
-		}
-		if err != nil {
-			w.fail(Rebuild, "entry %d cannot be folded: %v", f.Seq, err)
-			return
-		}
-	}
-	again, err := rest.Save()
-	w.holds(Rebuild, err == nil && string(again) == string(saved), "folding the rest is not folding all: %v\n%s\n%s", err, again, saved)
-	w.m.saved = saved
-	_, told, err := w.engine.Left(ctx, w.id)
+	w.m.saved = w.refolded(d, w.id, w.m.saved)
+	_, told, err := w.engine.Left(context.Background(), w.id)
 	w.holds(Rebuild, err == nil, "what was told cannot be read: %v", err)
 	w.m.knows(told)
 }

@@ -121,7 +121,8 @@ func (m *model) shows(n int, is ambit.Model, body []byte) {
 	ok := at == len(got) && at == len(want)
 	m.w.holds(Talk, ok, "request %d holds %d elements, and is to hold %d; from element %d on it holds\n%s\nand is to hold\n%s", n, len(got), len(want), at, few(got[at:]), few(want[at:]))
 	if ok {
-		m.closed(n, is, got)
+		err := closed(family(is), m.try.path, m.try.body, got)
+		m.w.holds(Closure, err == nil, "request %d: %v", n, err)
 	}
 }
 
@@ -178,8 +179,8 @@ func (m *model) expected() []atom {
 	return list
 }
 
-// closed looks whether what a request holds is a conversation.
-func (m *model) closed(n int, is ambit.Model, atoms []atom) {
+// closed says what is wrong with the conversation that a request holds.
+func closed(family provider.Protocol, path string, body []byte, atoms []atom) error {
 	var units []unit.Unit
 	add := func(role unit.Role, p unit.Part) {
 		if last := len(units) - 1; role == unit.Assistant && last >= 0 && units[last].Role == role {
@@ -200,9 +201,7 @@ func (m *model) closed(n int, is ambit.Model, atoms []atom) {
 			add(unit.Tool, unit.Part{Kind: unit.Result, ID: a.id, Text: a.text})
 		}
 	}
-	family := family(is)
-	err := unit.Check(units, family.Contract(family.Request("POST", m.try.path, m.try.body)))
-	m.w.holds(Closure, err == nil, "request %d: %v", n, err)
+	return unit.Check(units, family.Contract(family.Request("POST", path, body)))
 }
 
 // grows looks whether a request extends the one before.

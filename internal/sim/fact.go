@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,6 +41,7 @@ type seen struct {
 // sight is what was found at one boundary: the facts in their order.
 type sight struct {
 	plan  plan
+	told  map[string]told // what was known then
 	facts []seen
 	used  bool // a request was made of it
 }
@@ -114,7 +116,8 @@ func (w *world) plug(f *fact) {
 func (w *world) composed(p plan) func() (source.Composition, error) {
 	return func() (source.Composition, error) {
 		w.tail() // what was written before belongs to the sight before
-		w.m.sight = &sight{plan: p}
+		w.m.sight = &sight{plan: p, told: maps.Clone(w.m.told)}
+		w.m.sights = append(w.m.sights, w.m.sight)
 		var own []source.Source
 		add := func(f *fact) { w.m.sight.facts = append(w.m.sight.facts, seen{fact: *f}) }
 		for _, f := range w.facts {

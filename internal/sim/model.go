@@ -25,13 +25,15 @@ type model struct {
 	said     []said
 	activity int
 	working  bool // the activity goes on
+	idled    bool // the newest has come to an end
 	answers  int  // of it
 	reached  int  // responses of it that came whole, with status 200
 
-	base  *base           // nil before the first
-	told  map[string]told // what is known of facts
-	short []entry.Missing // the facts that are said to be missing
-	sight *sight          // the newest
+	base   *base           // nil before the first
+	told   map[string]told // what is known of facts
+	short  []entry.Missing // the facts that are said to be missing
+	sight  *sight          // the newest
+	sights []*sight        // those since the newest request
 
 	n      int // of the newest request
 	turns  int
@@ -42,6 +44,7 @@ type model struct {
 	begun *call           // the call that is durable and did not run yet
 	began map[string]bool // calls that were durable, by id
 	left  map[string]bool // those of them that a process left that died
+	dead  map[string]bool // calls that it had not begun, which nobody runs any more
 
 	digests map[string]string // what identifies tools, by them
 
@@ -91,7 +94,7 @@ type maybe struct {
 }
 
 func newModel(w *world) *model {
-	return &model{w: w, told: map[string]told{}, began: map[string]bool{}, left: map[string]bool{}, digests: map[string]string{}, sight: &sight{}}
+	return &model{w: w, told: map[string]told{}, began: map[string]bool{}, left: map[string]bool{}, digests: map[string]string{}, sight: &sight{}, idled: true, dead: map[string]bool{}}
 }
 
 // tail takes in the entries that were acknowledged since.
@@ -266,7 +269,7 @@ func (m *model) promoted(seq entry.Seq, f *entry.Promoted) {
 	var is []entry.Seq
 	is = append(is, f.Inputs...)
 	fits := func(open bool) ([]*input, bool) {
-		list := m.waiting(begins && !open)
+		list := m.waiting(begins && (!open || m.idled))
 		var want []entry.Seq
 		for _, in := range list {
 			want = append(want, in.seq)
@@ -278,7 +281,7 @@ func (m *model) promoted(seq entry.Seq, f *entry.Promoted) {
 		list, ok = fits(len(m.maybe.said.calls) > 0)
 	}
 	m.w.holds(Input, ok && f.Activity == m.activity, "entry %d says %v in activity %d (begins: %v, open: %v, waiting: %d)", seq, f.Inputs, f.Activity, begins, m.open(), len(list))
-	m.working, m.step = true, seq
+	m.working, m.idled, m.step = true, false, seq
 	for _, in := range list {
 		in.promoted = true
 		m.said = append(m.said, said{kind: "input", seq: seq, text: in.text})
@@ -294,7 +297,7 @@ func (m *model) idle(f *entry.Idle) {
 		m.w.holds(Ending, !m.open(), "activity %d is said to be done, and something is open", f.Activity)
 	}
 	m.w.r.Events["activities "+string(f.Ended)]++
-	m.working, m.asking, m.begun = false, false, nil
+	m.working, m.idled, m.asking, m.begun = false, true, false, nil
 }
 
 // taken is that the answer that was not clear was taken.
@@ -309,6 +312,14 @@ func (m *model) taken() {
 // wake is that a new process takes the session up.
 func (m *model) wake() {
 	m.working, m.asking, m.begun = false, false, nil
+	for _, c := range m.waitingCalls() {
+		m.dead[c.id] = !m.began[c.id]
+	}
+	if m.maybe != nil {
+		for _, c := range m.maybe.said.calls {
+			m.dead[c.id] = true
+		}
+	}
 	for id := range m.began {
 		m.left[id] = true
 	}

@@ -89,7 +89,8 @@ func (m *model) keeps(a *attempt) {
 	if !m.w.holds(Press, err == nil && wrong == nil && slices.Equal(told, toolsOf(a.plan)), "what is sent for request %d cannot be read: %v\n%s", a.n, err, a.goes) {
 		return
 	}
-	m.closed(a.n, is, got)
+	err = closed(family(is), a.path, a.goes, got)
+	m.w.holds(Closure, err == nil, "what is sent for request %d: %v", a.n, err)
 	m.w.holds(Press, got[0] == whole[0], "in front of what is sent for request %d stands %q, and is to stand %q", a.n, got[0].text, whole[0].text)
 	there := make(map[atom]bool)
 	for _, x := range got {

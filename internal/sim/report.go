@@ -80,20 +80,26 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Lacks are what a long run of a part did not meet with often enough: sessions of sixty turns, each fault a hundred times, and
-// each kind of entry that the part can make.
-func (r *Report) Lacks(part string) (list []string) {
-	if r.Median() < 60 {
-		list = append(list, fmt.Sprintf("the median session of the %s has %d turns", part, r.Median()))
-	}
-	for _, f := range faults() {
-		if r.Faults[f] < 100 {
-			list = append(list, fmt.Sprintf("the fault %q came %d times over the %s", f, r.Faults[f], part))
+// Lacks are what a long run of some parts did not meet with often enough: sessions of sixty turns, each fault a hundred times, and
+// each kind of entry that a part can make.
+func Lacks(parts []string, reports []*Report) (list []string) {
+	for i, r := range reports {
+		if r.Median() < 60 {
+			list = append(list, fmt.Sprintf("the median session of the %s has %d turns", parts[i], r.Median()))
+		}
+		for _, k := range kinds(parts[i]) {
+			if r.Kinds[k] == 0 {
+				list = append(list, fmt.Sprintf("no entry of the %s is a %s", parts[i], k))
+			}
 		}
 	}
-	for _, k := range kinds(part) {
-		if r.Kinds[k] == 0 {
-			list = append(list, fmt.Sprintf("no entry of the %s is a %s", part, k))
+	for _, f := range faults() {
+		n := 0
+		for _, r := range reports {
+			n += r.Faults[f]
+		}
+		if n < 100 {
+			list = append(list, fmt.Sprintf("the fault %q came %d times", f, n))
 		}
 	}
 	return list

@@ -49,7 +49,7 @@ func bare(id string) string { return id[strings.LastIndexByte(id, '_')+1:] }
 // calls takes in that a call is about to be run.
 func (m *model) calls(f *entry.Call) {
 	c := m.next(f.ID)
-	ok := c != nil && !m.began[c.id] && m.w.ran[c.nonce] == nil && f.Name == c.name
+	ok := c != nil && !m.began[c.id] && !m.dead[c.id] && m.w.ran[c.nonce] == nil && f.Name == c.name
 	if m.w.holds(Once, ok, "the call %s (%s) begins, and it is not its turn; without results are %s; begun before: %v", f.ID, f.Name, named(m.waitingCalls()), m.began[bare(f.ID)]) {
 		m.began[c.id], m.begun = true, c
 	}
@@ -70,7 +70,7 @@ func (m *model) result(seq entry.Seq, f *entry.Result) {
 		stopped := m.w.ended() && (r != nil && r.failed && strings.HasPrefix(text, r.given) || r == nil && c.name != "read")
 		ok = m.began[c.id] && f.Failed && (left || stopped) && strings.Contains(text, "interrupted")
 	case entry.SettledUnsaid:
-		ok = !m.began[c.id] && r == nil && f.Failed && m.w.ended() && text != ""
+		ok = !m.began[c.id] && r == nil && f.Failed && (m.w.ended() || m.dead[c.id]) && text != ""
 	default:
 		ok = m.began[c.id] && !m.left[c.id]
 		if r != nil {

@@ -1,13 +1,18 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	"ambit/internal/pool"
 	"ambit/internal/vfs"
+	"ambit/journal"
 )
 
 // stage is what every world stands on: dice, a disk that fails, time, and what is remembered for people.
@@ -25,6 +30,11 @@ type stage struct {
 	peeking bool // the simulator reads, which never fails
 	written bool // something was written since the journal was read the last time
 
+	failures int // operations that failed
+
+	spoken int // texts made, which so are all different
+
+	mu     sync.Mutex // guards the trace, and what an operation of the disk changes: another goroutine may do one
 	trace  []string
 	breach *Breach
 	ends   func() // what runs is to end, since a law is broken
@@ -34,6 +44,12 @@ func newStage(seed, salt uint64) *stage {
 	w := &stage{seed: seed, dice: rand.New(rand.NewPCG(seed, salt)), r: newReport(), mem: vfs.NewMem(), fuse: -1}
 	w.disk = &vfs.Fault{FS: w.mem, Inject: w.inject}
 	return w
+}
+
+// fence lets another goroutine's operations of the disk see all that was done before.
+func (w *stage) fence() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 }
 
 // cut is that the power goes: what was pending is lost, kept or torn.
@@ -72,6 +88,12 @@ const traced = 60
 
 // note remembers a step for people.
 func (w *stage) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.noted(format, args...)
+}
+
+func (w *stage) noted(format string, args ...any) {
 	if len(w.trace) == traced {
 		w.trace = w.trace[1:]
 	}
@@ -88,6 +110,8 @@ func (w *stage) now() time.Time { return time.Now().Add(shift) }
 
 // inject is asked before each operation of the disk.
 func (w *stage) inject(op vfs.Op, name string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.written = w.written || !w.peeking
 	switch {
 	case w.peeking || w.fuse < 0:
@@ -97,9 +121,10 @@ func (w *stage) inject(op vfs.Op, name string) error {
 		return nil
 	}
 	if !w.blown {
-		w.note("the disk fails: %s %s", op, name)
+		w.noted("the disk fails: %s %s", op, name)
 	}
 	w.blown = true
+	w.failures++
 	if !w.lasting {
 		w.fuse = -1
 		return syscall.ENOSPC
@@ -127,4 +152,58 @@ func (r random) Read(p []byte) (int, error) {
 		p[i] = byte(r.Uint32())
 	}
 	return len(p), nil
+}
+
+// text is one that nobody has said before, often short.
+func (w *stage) text(what string) string {
+	w.spoken++
+	text := fmt.Sprintf("%s %d.", what, w.spoken)
+	switch w.dice.IntN(36) {
+	case 0:
+		text += strings.Repeat(fmt.Sprintf(" And so on for %d, at length, with \"quotes\" and \\ and \u2028.", w.spoken), w.dice.IntN(80))
+	case 1, 2, 3:
+		text += "\n</system-update> <b>&amp;</b>\n\ttext — ein, 少し, 🙂\n"
+	case 4:
+		text += strings.Repeat(fmt.Sprint("x", w.spoken), w.dice.IntN(600))
+	}
+	return text
+}
+
+// sound lets the journal check everything of a session.
+func (w *stage) sound(d *journal.Dir, session string) {
+	r, err := d.Check(context.Background(), session)
+	w.holds(Crash, err == nil && r.Sound() && r.Rebuilt == r.Bodies, "check finds %+v, %v", r, err)
+}
+
+// refolded checks a session from its beginning: all bodies, and that the pool that was saved the last time, with the entries
+// since, is the pool of all entries. It gives that pool, saved.
+func (w *stage) refolded(d *journal.Dir, session string, before []byte) []byte {
+	w.sound(d, session)
+	ctx := context.Background()
+	fresh, err := pool.Fresh(ctx, d, session)
+	if err != nil {
+		w.fail(Rebuild, "the journal cannot be folded: %v", err)
+		return nil
+	}
+	saved, err := fresh.Save()
+	if err != nil {
+		w.fail(Rebuild, "the pool cannot be saved: %v", err)
+		return nil
+	}
+	rest := pool.Restore(before)
+	if rest == nil {
+		rest = pool.New()
+	}
+	for f, err := range d.Read(ctx, session, rest.Seq) {
+		if err == nil {
+			err = rest.Fold(f)
+		}
+		if err != nil {
+			w.fail(Rebuild, "entry %d cannot be folded: %v", f.Seq, err)
+			return nil
+		}
+	}
+	again, err := rest.Save()
+	w.holds(Rebuild, err == nil && string(again) == string(saved), "folding the rest is not folding all: %v\n%s\n%s", err, again, saved)
+	return saved
 }

@@ -35,16 +35,21 @@ func (m *model) gone() (keys []string) {
 }
 
 // replaced reports whether what was found needs another baseline.
-func (m *model) replaced() bool {
-	return m.stale() || slices.ContainsFunc(m.gone(), func(key string) bool { return m.told[key].removal == "" })
+func (m *model) replaced() bool { return m.stale() || m.mute() }
+
+// mute reports whether a fact is gone, and no text says so: no message can tell of it.
+func (m *model) mute() bool {
+	return slices.ContainsFunc(m.gone(), func(key string) bool { return m.told[key].removal == "" })
 }
 
 // blocked are the facts that keep a baseline from being opened: in a folder for the first time those that are not optional,
 // and later those that the session was told of.
-func (m *model) blocked() (keys []string) {
+func (m *model) blocked() (keys []string) { return m.blockedIn(m.sight) }
+
+func (m *model) blockedIn(sight *sight) (keys []string) {
 	first := m.base == nil || m.base.plan.dir != m.plan.dir
-	for _, s := range m.sight.facts {
-		_, needed := m.told[s.key]
+	for _, s := range sight.facts {
+		_, needed := sight.told[s.key]
 		if first {
 			needed = !s.optional
 		}
@@ -118,7 +123,7 @@ func (m *model) isTold(seq entry.Seq, f *entry.Told) {
 	case f.Values != nil:
 		want := strings.Join(m.changes(), "\n\n")
 		text := m.text(f.Text)
-		ok := !m.replaced() && text == want && want != ""
+		ok := !m.mute() && text == want && want != ""
 		m.w.holds(Source, ok && slices.Equal(missing, m.lost()), "entry %d tells %q and misses %v, and is to tell %q and to miss %v", seq, text, missing, want, m.lost())
 		m.learn()
 		m.said, m.step = append(m.said, said{kind: "told", seq: seq, text: text}), seq
@@ -169,13 +174,13 @@ func join(texts ...string) string {
 
 // current looks whether all that was found has been told when a request is made.
 func (m *model) current(n int) {
-	if m.replaced() {
-		ok := len(m.blocked()) > 0 && !m.elsewhere()
-		m.w.holds(Source, ok, "request %d needs another baseline (stale: %v, gone: %v), and blocked by is %v", n, m.stale(), m.gone(), m.blocked())
-		return
+	if m.replaced() || m.pressed.compacted { // what blocks it may have been read since
+		blocks := func(s *sight) bool { return len(m.blockedIn(s)) > 0 }
+		m.w.holds(Source, slices.ContainsFunc(m.sights, blocks) && !m.elsewhere(), "request %d needs another baseline (stale: %v, gone: %v), and nothing blocks one", n, m.stale(), m.gone())
 	}
-	if m.pressed.compacted {
-		m.w.holds(Source, len(m.blocked()) > 0, "request %d is made behind a checkpoint with an old baseline, and nothing blocks another", n)
+	m.sights = nil
+	if m.mute() {
+		return
 	}
 	m.w.holds(Source, m.sight.plan == m.plan, "request %d is made for %s of what %s found", n, m.plan, m.sight.plan)
 	changes := m.changes()

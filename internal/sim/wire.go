@@ -145,7 +145,9 @@ func texts(content json.RawMessage) (list []string) {
 func (r *reader) messages(list []members) error {
 	for _, m := range list {
 		var blocks []members
-		if err := json.Unmarshal(m.Content, &blocks); err != nil {
+		if len(m.Content) > 0 && m.Content[0] == '"' {
+			r.says(m.Role, strings.Join(texts(m.Content), ""))
+		} else if err := json.Unmarshal(m.Content, &blocks); err != nil {
 			return err
 		}
 		for _, b := range blocks {

@@ -31,7 +31,6 @@ type world struct {
 	script   []scripted.Turn
 	provider *scripted.Provider
 	playing  int // the turn of the script that answers
-	spoken   int // texts made, which so are all different
 
 	admitting *input   // what is being admitted
 	doubtful  []*input // what was admitted, and not acknowledged
@@ -60,7 +59,7 @@ func Live(seed uint64, turns int, known bool) *Report {
 	w.script = w.write(turns + 400)
 	w.press = w.anyPress()
 	w.provider = scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: w.script}}}, scripted.Options{
-		Strict: true, Window: int64(w.press.window), Turn: func(*http.Request) int { return w.playing },
+		Strict: true, Window: int64(w.press.window), Turn: func() int { return w.playing },
 	})
 	w.facts = w.born()
 	w.plan = w.anyPlan(plan{})

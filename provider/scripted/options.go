@@ -18,8 +18,11 @@ type Options struct {
 	BytesPerToken int64 // for the window and the usage; 0 for four
 	Late          bool  // what is too long and streamed is refused in the stream, on Messages and Responses
 
-	// Turn says which turn of the first conversation answers a request, from 0, whatever stands in it; nil where that says so.
-	Turn func(r *http.Request) int
+	// Turn says which turn of the first conversation answers the next request, from 0, whatever stands in it; nil where that says so.
+	Turn func() int
+
+	WebSocket bool                                   // Responses is spoken over a WebSocket, too; else one is refused with 426
+	Heard     func(method, path string, body []byte) // is told each request and each message as it came, before it is answered; nil for nobody
 }
 
 // Refusal is a request that a Provider refused, other than by a Fault of the script.
@@ -51,34 +54,35 @@ func (p *Provider) note(r Refusal) {
 	p.refused = append(p.refused, r)
 }
 
+// hear tells of a request that has come.
+func (p *Provider) hear(method, path string, body []byte) {
+	if p.options.Heard != nil {
+		p.options.Heard(method, path, body)
+	}
+}
+
 // refuse refuses a request for what is wrong with it.
 func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, on *wire, f Fault) {
 	p.note(Refusal{Path: r.URL.Path, Status: f.Status, Message: f.Message})
 	on.refuse(w, f)
 }
 
-// fits refuses a request that is too long for the window; false when it did.
-func (p *Provider) fits(w http.ResponseWriter, r *http.Request, on *wire, req *request) bool {
+// fits refuses a request that is too long for the window; false when it did, with what is answered.
+func (p *Provider) fits(path string, on *wire, req *request) (played, bool) {
 	size := req.prefix.tokens(req.prefix.all())
 	if p.options.Window == 0 || size <= p.options.Window {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.peak = max(p.peak, size)
-		return true
+		return played{}, true
 	}
 	f := on.overflow(size, p.options.Window)
-	late := p.options.Late && req.Stream && on.late != nil
-	status := f.Status
-	if late {
-		status = http.StatusOK
+	if !p.options.Late || !req.Stream || on.late == nil {
+		p.note(Refusal{path, f.Status, f.Message, true})
+		return played{refused: &f}, false
 	}
-	p.note(Refusal{r.URL.Path, status, f.Message, true})
-	if late {
-		stream(w, on.late(req, f), false)
-	} else {
-		on.refuse(w, f)
-	}
-	return false
+	p.note(Refusal{path, http.StatusOK, f.Message, true})
+	return played{events: on.late(req, f)}, false
 }
 
 // messageOverflow is what Anthropic says of a request that is too long.

@@ -24,6 +24,9 @@
 //   - The other wires have no markers: every request is read and written to its end, item for item, with the instructions
 //     behind the tools, on Gemini before them, and its tokens are all of it.
 //
+// With Options.WebSocket, Responses is spoken over a WebSocket, too: GET …/v1/responses opens one, on which each message asks for
+// an answer, and may name the one before.
+//
 // Unlike the real cache this one has no least size, never forgets and looks back without limit.
 //
 // A Provider may serve any number of requests at once. It starts no goroutines, reads no clock and never waits.
@@ -38,6 +41,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"ambit/entry"
 )
@@ -114,9 +118,13 @@ func route(path string) (on *wire, counting bool) {
 // ServeHTTP answers one request.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	on, counting := route(r.URL.Path)
+	if p.options.WebSocket && on == &responsesWire && upgrades(r) {
+		p.serveSocket(w, r)
+		return
+	}
 	if r.Method != http.MethodPost || on == nil {
 		f := Fault{Status: http.StatusNotFound, Message: fmt.Sprintf("no route %s %s", r.Method, r.URL.Path)}
-		if on != nil && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		if on != nil && upgrades(r) {
 			f.Status = http.StatusUpgradeRequired // so that the client goes on over HTTP
 		}
 		cmp.Or(on, &messagesWire).refuse(w, f)
@@ -127,10 +135,14 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		on.refuse(w, unreadable(err))
 		return
 	}
+	p.hear(r.Method, r.URL.RequestURI(), body)
 	sum := sha256.Sum256(body)
 	w.Header().Set(on.id, "req_"+digest(r.URL.Path, string(sum[:])))
 	if p.options.Strict {
-		if err = whole(r.ContentLength, body); err == nil && !counting {
+		if err = whole(r.ContentLength, body); err == nil && !utf8.Valid(body) {
+			err = errors.New("the request body is not valid UTF-8")
+		}
+		if err == nil && !counting {
 			err = on.verify(body, p.issued)
 		}
 	}
@@ -151,35 +163,55 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request, on *wire, req *request) {
-	t, err := p.next(r, req)
-	if err != nil {
-		p.refuse(w, r, on, invalid(err))
-		return
-	}
-	if !p.fits(w, r, on, req) {
-		return
-	}
-	if t.fault = p.fault(t); t.fault != nil && !t.fault.Drop {
-		on.refuse(w, *t.fault)
-		return
-	}
-	answer, events, err := on.play(t, req, p.cache.charge(&req.prefix))
+	a := p.play(r.URL.Path, on, req)
 	switch {
-	case err != nil:
-		on.refuse(w, Fault{Status: http.StatusInternalServerError, Message: err.Error()})
+	case a.refused != nil:
+		on.refuse(w, *a.refused)
 	case req.Stream && !req.listed:
-		stream(w, events, t.fault.drops())
-	case t.fault.drops():
-		dropReply(w, answer)
+		stream(w, a.events, a.drop)
+	case a.drop:
+		dropReply(w, a.whole)
 	default:
-		reply(w, http.StatusOK, answer)
+		reply(w, http.StatusOK, a.whole)
 	}
 }
 
+// played is what a request is answered with.
+type played struct {
+	refused *Fault // instead of the rest; nil for nothing
+	whole   any
+	events  []sent // the same, streamed
+	drop    bool   // it breaks off in its last block or item
+}
+
+// play finds the turn that a request asks for, and notes what it refuses.
+func (p *Provider) play(path string, on *wire, req *request) played {
+	refuse := func(err error) played {
+		f := invalid(err)
+		p.note(Refusal{Path: path, Status: f.Status, Message: f.Message})
+		return played{refused: &f}
+	}
+	t, err := p.next(req)
+	if err != nil {
+		return refuse(err)
+	}
+	if a, fits := p.fits(path, on, req); !fits {
+		return a
+	}
+	if t.fault = p.fault(t); t.fault != nil && !t.fault.Drop {
+		return played{refused: t.fault}
+	}
+	whole, events, err := on.play(t, req, p.cache.charge(&req.prefix))
+	if err != nil {
+		return played{refused: &Fault{Status: http.StatusInternalServerError, Message: err.Error()}}
+	}
+	return played{whole: whole, events: events, drop: t.fault.drops()}
+}
+
 // next is the turn that a request is answered with.
-func (p *Provider) next(r *http.Request, req *request) (turn, error) {
+func (p *Provider) next(req *request) (turn, error) {
 	if p.options.Turn != nil {
-		return p.script[0].turns[p.options.Turn(r)], nil
+		return p.script[0].turns[p.options.Turn()], nil
 	}
 	return find(p.script, p.issued, req.messages)
 }

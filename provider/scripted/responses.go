@@ -268,5 +268,5 @@ func responseRefusal(f Fault) any {
 	if f.param != "" {
 		param = &f.param
 	}
-	return map[string]detail{"error": {f.Message, f.Type, param, code}}
+	return map[string]any{"error": detail{f.Message, f.Type, param, code}}
 }
