@@ -22,6 +22,8 @@ const (
 type skill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+
+	path string // of its SKILL.md, canonical
 }
 
 type skills struct {
@@ -29,27 +31,45 @@ type skills struct {
 	More   int     `json:"more,omitempty"` // how many are not listed
 }
 
-// Skills is the source core/skills: name and description of the skills in some folders, sorted by name, and nothing else
-// of them. A skill is a folder with a SKILL.md that begins with YAML front matter and has a description there; without a
-// name it has its folder's. What is otherwise is passed over, and so is a name that a folder given earlier has. A folder
-// that is not there has no skills; one that cannot be looked at makes the source unavailable.
+// SkillOptions say where skills are looked for, and what is told of them. Files is needed.
+type SkillOptions struct {
+	Files   Files
+	Folders []string               // of two skills of one name, the one in the folder that stands first here counts
+	Tool    string                 // the tool that shows an agent the text of a skill; empty where it has none
+	Without func(name string) bool // skills that are left out, as if they were not there; nil for none
+}
+
+// Skills finds the skills in some folders. A skill is a folder with a SKILL.md that begins with YAML front matter and has a
+// description there; without a name it has its folder's. What is otherwise is passed over. A folder that is not there has
+// no skills. It may be used concurrently.
+type Skills struct{ o SkillOptions }
+
+// NewSkills returns the skills of some folders. It reads nothing.
+func NewSkills(o SkillOptions) *Skills { return &Skills{o} }
+
+// Source is core/skills: name and description of each skill, sorted by name, and nothing else of them. A folder that cannot
+// be looked at makes it unavailable.
 //
 // At most 256 skills are listed, with at most 1,024 bytes of each description.
-func Skills(f Files, folders ...string) Source {
+func (k *Skills) Source() Source {
+	how := ""
+	if k.o.Tool != "" {
+		how = "\nThe tool " + k.o.Tool + " shows the text of a skill: read it before you go by it."
+	}
 	return Of(Spec[skills]{
 		Key:  "core/skills",
-		Load: func(ctx context.Context) (skills, error) { return loadSkills(ctx, f, folders) },
+		Load: k.list,
 		Baseline: func(s skills) string {
 			if len(s.Listed) == 0 {
 				return "No skills are available."
 			}
-			return "These skills are available:\n" + s.text()
+			return "These skills are available:\n" + s.text() + how
 		},
 		Update: func(_, s skills) string {
 			if len(s.Listed) == 0 {
 				return "No skills are available any more. Do not use those that were listed before."
 			}
-			return "The skills have changed. This list supersedes the one before; use no skill that is not in it:\n" + s.text()
+			return "The skills have changed. This list supersedes the one before; use no skill that is not in it:\n" + s.text() + how
 		},
 		Removal: func(skills) string {
 			return "Skills are no longer available. Do not use those that were listed before."
@@ -69,33 +89,43 @@ func (s skills) text() string {
 	return out
 }
 
-func loadSkills(ctx context.Context, f Files, folders []string) (skills, error) {
-	out := skills{Listed: []skill{}}
+// list is what is told of the skills.
+func (k *Skills) list(ctx context.Context) (skills, error) {
+	all, err := k.find(ctx)
+	if err != nil {
+		return skills{}, err
+	}
+	out := skills{Listed: all[:min(len(all), maxSkills)]}
+	out.More = len(all) - len(out.Listed)
+	return out, nil
+}
+
+// find finds all skills, sorted by name.
+func (k *Skills) find(ctx context.Context) ([]skill, error) {
+	all := []skill{}
 	have := map[string]bool{}
-	for _, dir := range folders {
-		names, err := f.Names(dir)
+	for _, dir := range k.o.Folders {
+		names, err := k.o.Files.Names(dir)
 		if err != nil {
-			return skills{}, fmt.Errorf("list %q: %w", dir, err)
+			return nil, fmt.Errorf("list %q: %w", dir, err)
 		}
 		for _, name := range names {
 			if err := ctx.Err(); err != nil {
-				return skills{}, err
+				return nil, err
 			}
-			s, err := readSkill(f, path.Join(dir, name, "SKILL.md"), name)
+			s, err := readSkill(k.o.Files, path.Join(dir, name, "SKILL.md"), name)
 			if err != nil {
-				return skills{}, err
+				return nil, err
 			}
-			if s.Name != "" && !have[s.Name] {
-				have[s.Name] = true
-				out.Listed = append(out.Listed, s)
+			if s.Name == "" || have[s.Name] || k.o.Without != nil && k.o.Without(s.Name) {
+				continue
 			}
+			have[s.Name] = true
+			all = append(all, s)
 		}
 	}
-	slices.SortFunc(out.Listed, func(a, b skill) int { return cmp.Compare(a.Name, b.Name) })
-	if n := len(out.Listed); n > maxSkills {
-		out.Listed, out.More = out.Listed[:maxSkills], n-maxSkills
-	}
-	return out, nil
+	slices.SortFunc(all, func(a, b skill) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
 }
 
 // readSkill reads a SKILL.md; without a name it is none.
@@ -112,6 +142,7 @@ func readSkill(f Files, file, folder string) (skill, error) {
 		return skill{}, fmt.Errorf("read %q: %w", file, err)
 	}
 	s := frontMatter(utf8Text(data, size > int64(len(data))))
+	s.path = found.Real
 	s.Name = cmp.Or(oneLine(s.Name), oneLine(folder))
 	s.Description = oneLine(s.Description)
 	if s.Description == "" || len(s.Name) > skillName {

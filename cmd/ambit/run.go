@@ -27,7 +27,7 @@ import (
 type runFlags struct {
 	protocol, transport, baseURL, model, dir, resume, scripted, mode, policy string
 	allow                                                                    []string
-	yes, asJSON, ephemeral                                                   bool
+	yes, asJSON, ephemeral, noProject                                        bool
 	turns, output, window                                                    int
 	limit                                                                    time.Duration
 	usd                                                                      float64
@@ -88,6 +88,7 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().IntVar(&f.window, "window", 0, "the model's window in tokens, where no table has it, as for a server of your own; 0 for the table's")
 	c.Flags().StringVar(&f.policy, "policy", ambit.PolicyFull, "what may be left out of requests: record (nothing), cut (results) or full (and old messages, for a checkpoint)")
 	c.Flags().StringVar(&f.dir, "dir", ".", "the folder that it works in")
+	c.Flags().BoolVar(&f.noProject, "no-project", false, "leave the project's instruction files unread; your own in Ambit's folder stay")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
@@ -227,7 +228,15 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	}
 	instructions := source.NewInstructions(source.InstructionOptions{
 		Files: files, Dir: place.Dir, Root: place.Root, Global: []string{filepath.Join(home, "AGENTS.md")}, Nested: source.Nested(told),
+		NoProject: f.noProject,
 	})
+	var skills *source.Skills
+	if !rules.Never(agent.SkillTool) {
+		skills = source.NewSkills(source.SkillOptions{
+			Files: files, Folders: []string{filepath.Join(place.Root, ".ambit", "skills"), filepath.Join(home, "skills")}, Tool: agent.SkillTool,
+			Without: func(name string) bool { return rules.Decide(agent.SkillTool, name).Action == agent.Deny },
+		})
+	}
 	discover := func(path string) {
 		if _, err := instructions.Discovered(path); err != nil {
 			e.say("cannot look for instructions beside %s: %v", path, err)
@@ -236,7 +245,7 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 	for _, path := range read {
 		discover(path)
 	}
-	o := agent.Options{Dir: place.Dir, Rules: rules, Read: discover}
+	o := agent.Options{Dir: place.Dir, Rules: rules, Skills: skills, Read: discover}
 	if e.asks() {
 		o.Ask = e.allowTool
 	}
@@ -256,11 +265,11 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 		Watch:  e.runWatch(f),
 		Each:   host.Each(sourceTime),
 		Compose: func() (source.Composition, error) {
-			return source.Compose(
-				source.Environment(place, host.Platform()), instructions.Source(),
-				source.Skills(files, filepath.Join(place.Root, ".ambit", "skills"), filepath.Join(home, "skills")),
-				source.Date(e.now, nil), source.Git(host.Exec(), place.Dir),
-			)
+			list := []source.Source{source.Environment(place, host.Platform()), instructions.Source()}
+			if skills != nil {
+				list = append(list, skills.Source())
+			}
+			return source.Compose(append(list, source.Date(e.now, nil), source.Git(host.Exec(), place.Dir))...)
 		},
 	}, nil
 }

@@ -2,11 +2,12 @@
 //
 // Tools gives the six of them: read, write, edit, search and list work on files and reach nothing outside the working
 // folder, links included; bash runs a command line and can do whatever its user can, in a process group of its own that is
-// killed at its time limit and when the call is cancelled. Before a tool does anything, Rules say whether it may, may not,
-// or somebody is asked first. What was refused is an ambit.ErrDenied, with a sentence for the model.
+// killed at its time limit and when the call is cancelled. A seventh, skill, shows the skills that there are, wherever they
+// stand, and nothing else. Before a tool does anything, Rules say whether it may, may not, or somebody is asked first. What
+// was refused is an ambit.ErrDenied, with a sentence for the model.
 //
 // Every result is valid UTF-8 of bounded size, and says when it is not all. Nothing is kept between calls and no goroutine
-// is started, so tools may be called at once, as read, search and list are; of two edits of one file at the same time one
+// is started, so tools may be called at once, as read, search, list and skill are; of two edits of one file at the same time one
 // would be lost. There is no sandbox: a command that was allowed is not confined.
 package agent
 
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"ambit"
+	"ambit/source"
 	"ambit/view"
 )
 
@@ -43,6 +45,8 @@ type Options struct {
 	// Ask puts a question to whoever can answer it, one at a time, and returns when it is answered or the context ends. Nil when nobody
 	// can: then what would be asked is denied.
 	Ask func(ctx context.Context, q Question) (bool, error)
+
+	Skills *source.Skills // what the tool skill shows; nil for no such tool
 
 	// Read is told the path of each file that the tool read has shown, without links; instruction files beside it
 	// are found by that. Nil for nobody.
@@ -67,7 +71,7 @@ type toolbox struct {
 	asking sync.Mutex // one question at a time
 }
 
-// Tools makes the tools, always in the same order: read, write, edit, bash, search, list.
+// Tools makes the tools, always in the same order: read, write, edit, bash, search, list, skill.
 func Tools(o Options) ([]ambit.Tool, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err == nil && o.Dir == "" {
@@ -97,8 +101,11 @@ func Tools(o Options) ([]ambit.Tool, error) {
 		t.tool(readSpec, t.read), t.tool(writeSpec, t.write), t.tool(editSpec, t.edit),
 		t.tool(bashSpec, t.bash), t.tool(searchSpec, t.search), t.tool(listSpec, t.list),
 	}
+	if o.Skills != nil {
+		tools = append(tools, t.tool(skillSpec, t.skill))
+	}
 	for i := range tools {
-		tools[i].Reads = slices.Contains([]string{readSpec.name, searchSpec.name, listSpec.name}, tools[i].Name)
+		tools[i].Reads = slices.Contains([]string{readSpec.name, searchSpec.name, listSpec.name, skillSpec.name}, tools[i].Name)
 	}
 	return tools, nil
 }

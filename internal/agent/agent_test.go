@@ -126,7 +126,7 @@ func object(t *testing.T, args map[string]any) string {
 }
 
 func TestTools(t *testing.T) {
-	one, two := work(t, nil, agent.Options{}), work(t, nil, agent.Options{})
+	one, two := skilled(t, agent.Options{}, nil), skilled(t, agent.Options{}, nil)
 	var names []string
 	for i, tool := range one.tools {
 		names = append(names, tool.Name)
@@ -148,11 +148,14 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s is not the same in two folders, or not described", tool.Name)
 		}
 	}
-	if got := strings.Join(names, " "); got != "read write edit bash search list" {
+	if got := strings.Join(names, " "); got != "read write edit bash search list skill" {
 		t.Errorf("tools are %s", got)
 	}
+	if n := len(work(t, nil, agent.Options{}).tools); n != 6 {
+		t.Errorf("%d tools without skills", n)
+	}
 	for _, tool := range one.tools {
-		if looks := tool.Name == "read" || tool.Name == "search" || tool.Name == "list"; tool.Reads != looks {
+		if looks := tool.Name == "read" || tool.Name == "search" || tool.Name == "list" || tool.Name == "skill"; tool.Reads != looks {
 			t.Errorf("%s only looks: %v", tool.Name, tool.Reads)
 		}
 	}

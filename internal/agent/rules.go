@@ -25,10 +25,10 @@ func (a Action) stricter(b Action) bool { return slices.Index(actions, a) > slic
 
 // Rule says what becomes of the calls that it matches.
 //
-// Tool is a pattern of tools' names. Subject is a pattern of what is done: for bash of the command line, in which "*" is any
-// run of characters; for the others of the path in the working folder, in which "*" stays within one name and "**" is any
-// number of folders. A rule that matches a folder holds for everything in it. In both "?" is one character. Rules that ask
-// or deny do not tell capital letters of a path from small ones, since some file systems do not.
+// Tool is a pattern of tools' names. Subject is a pattern of what is done: for bash of the command line, and for skill of the
+// skill's name, in which "*" is any run of characters; for the others of the path in the working folder, in which "*" stays
+// within one name and "**" is any number of folders. A rule that matches a folder holds for everything in it. In both "?" is
+// one character. Rules that ask or deny do not tell capital letters of a path from small ones, since some file systems do not.
 type Rule struct {
 	Action  Action
 	Tool    string
@@ -43,7 +43,7 @@ func (r Rule) matches(tool, subject string) bool {
 	switch {
 	case !matchText(r.Tool, tool):
 		return false
-	case tool == bashSpec.name:
+	case tool == bashSpec.name, tool == skillSpec.name:
 		return matchText(r.Subject, subject)
 	case r.Action != Allow:
 		return matchWithin(strings.ToLower(r.Subject), strings.ToLower(subject))
@@ -105,10 +105,10 @@ func ParseRules(text string) (Rules, error) {
 	return rules, errors.Join(wrong...)
 }
 
-// DefaultRules let everything in the working folder be looked at, but for files that usually hold secrets, and ask about
-// the rest. A user's own rules are put behind them.
+// DefaultRules let everything in the working folder be looked at, but for files that usually hold secrets, and every skill, and
+// ask about the rest. A user's own rules are put behind them.
 func DefaultRules() Rules {
-	rules := Rules{{Ask, "*", "*"}, {Allow, "read", "*"}, {Allow, "search", "*"}, {Allow, "list", "*"}}
+	rules := Rules{{Ask, "*", "*"}, {Allow, "read", "*"}, {Allow, "search", "*"}, {Allow, "list", "*"}, {Allow, "skill", "*"}}
 	for _, name := range secret {
 		rules = append(rules, Rule{Ask, "read", "**/" + name})
 	}
@@ -143,7 +143,7 @@ type Verdict struct {
 	Allow  string // a rule that would allow what is asked; empty where none can
 }
 
-// Decide says whether a tool may be used on a subject: of bash a command line, of the others a path.
+// Decide says whether a tool may be used on a subject: of bash a command line, of skill a name, of the others a path.
 func (r Rules) Decide(tool, subject string) Verdict {
 	if tool == bashSpec.name {
 		return r.command(subject)
@@ -167,7 +167,7 @@ const operators = ";&|\n`()<>"
 // command decides about a whole command line.
 func (r Rules) command(line string) Verdict {
 	tool := bashSpec.name
-	if r.any(tool) {
+	if r.always(Allow, tool) {
 		return Verdict{Action: Allow, Why: "any command is allowed"}
 	}
 	commands, why := split(line)
@@ -199,12 +199,15 @@ func (r Rules) command(line string) Verdict {
 	return worst
 }
 
-// any reports whether a tool is allowed whatever it does.
-func (r Rules) any(tool string) bool {
+// Never reports whether a tool is denied whatever it is used on, so that nobody needs to be told of it.
+func (r Rules) Never(tool string) bool { return r.always(Deny, tool) }
+
+// always reports whether the rules do the same whatever a tool is used on.
+func (r Rules) always(action Action, tool string) bool {
 	for _, rule := range slices.Backward(r) {
 		switch {
 		case !matchText(rule.Tool, tool):
-		case rule.Action != Allow:
+		case rule.Action != action:
 			return false
 		case strings.Trim(rule.Subject, "*") == "":
 			return true

@@ -58,6 +58,10 @@ func TestDecide(t *testing.T) {
 	}{
 		{"", "read", "a", agent.Ask},
 		{"", "bash", "ls", agent.Ask},
+		{"", "skill", "deploy", agent.Ask},
+		{"allow skill:*", "skill", "team/deploy: all", agent.Allow},
+		{"allow skill:* | deny skill:team*", "skill", "team/deploy", agent.Deny},
+		{"allow skill:* | deny skill:Deploy", "skill", "deploy", agent.Allow},
 		{"allow read:*", "read", "a", agent.Allow},
 		{"allow read:*", "read", "a/b/c", agent.Allow},
 		{"allow read:*", "read", ".", agent.Allow},

@@ -135,7 +135,7 @@ func TestInstructionsOfAFolder(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	n := source.NewInstructions(source.InstructionOptions{Files: host.Files(), Dir: p.Dir, Root: p.Root})
-	c, err := source.Compose(n.Source(), source.Skills(host.Files(), p.Root+"/skills"))
+	c, err := source.Compose(n.Source(), source.NewSkills(source.SkillOptions{Files: host.Files(), Folders: []string{p.Root + "/skills"}}).Source())
 	if err != nil {
 		t.Fatal(err)
 	}
