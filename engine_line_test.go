@@ -12,6 +12,7 @@ import (
 
 	"ambit"
 	"ambit/entry"
+	"ambit/journal"
 	"ambit/provider"
 
 	"github.com/coder/websocket"
@@ -71,6 +72,7 @@ func TestFallBack(t *testing.T) {
 				list = append(list, x.first)
 			}
 			d, l := newLines(t, ambit.TransportAuto, list...)
+			d.setup.Retry.Off = x.waits == 0 // to go another way is no retry
 			s := d.begin("Go.")
 			_, err := s.Run(t.Context())
 			if failure, is := errors.AsType[*provider.Failure](err); is && failure.Kind != x.kind || !is && err != nil || err == nil && x.kind != "" {
@@ -437,6 +439,72 @@ func TestForkOverWebSockets(t *testing.T) {
 		if want := map[string]int{s.ID(): 2}[id]; want > 0 && said != want {
 			t.Errorf("%s: %d messages are new, and %d should be", id, said, want)
 		}
+	}
+}
+
+// A text that is purged is gone from every request that a session sent or that one stands for, whoever goes on with it says so in
+// its place, and what stands beside it is shown as before.
+//
+// covers: J-13 part
+func TestPurgeOverWebSockets(t *testing.T) {
+	d, _ := overSockets(t, workTurns(), ambit.TransportCached)
+	s := d.begin("Read them.")
+	d.run(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var of, last entry.Seq
+	for i, f := range d.facts(s.ID()) {
+		switch f := f.(type) {
+		case *entry.Unit:
+			if f.Role == "tool" && of == 0 {
+				of = entry.Seq(i + 1)
+			}
+		case *entry.Request:
+			last = entry.Seq(f.N)
+		}
+	}
+	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := d.store.Lock(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rec.PurgeText(t.Context(), key, of.Ref()); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err = ambit.OpenRecording(t.Context(), d.store, s.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := rec.Joined(t.Context(), int(last)); !errors.Is(err, journal.ErrPurged) {
+		t.Errorf("%v: it stands for %s", err, body)
+	}
+	v, err := rec.View(t.Context(), "", int(last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, seg := range v.Segments {
+		shown = append(shown, seg.Text)
+	}
+	if all := strings.Join(shown, "|"); strings.Contains(all, `text of {"path":"a.go"}`) || !strings.Contains(all, `text of {"path":"b.go"}`) || !strings.Contains(all, "Two files.") {
+		t.Errorf("it shows %s", all)
+	}
+	if s, err = d.anew().Resume(t.Context(), s.ID(), d.setup); err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "And f.")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	body := string(d.asked[len(d.asked)-2].body)
+	if strings.Contains(body, `"text of {\"path\":\"a.go\"}"`) || !strings.Contains(body, `"text of {\"path\":\"b.go\"}"`) || !strings.Contains(body, "The text that stood here was purged.") {
+		t.Errorf("it asks %s", body)
 	}
 }
 
