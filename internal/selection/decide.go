@@ -22,7 +22,9 @@ func Decide(in Input) Decision {
 	t := talkOf(&in, in.Edits)
 	d := t.begin()
 	if in.Policy.Name == Record {
-		d.Why = "nothing new is edited under this policy"
+		if t.lift(&d); d.Stage == entry.StageNone {
+			d.Why = "nothing new is edited under this policy"
+		}
 	} else if len(in.Messages) > 0 && !t.decide(&d) {
 		if in.Policy.Compact {
 			in.Policy.Compact = false

@@ -196,6 +196,26 @@ func TestRewind(t *testing.T) {
 	}
 }
 
+// A client may give another result for a call that a checkpoint leaves out. Its call is not shown, so the checkpoint is taken back,
+// whatever the policy is: no provider takes a result without its call.
+func TestOtherResultUnderACheckpoint(t *testing.T) {
+	for _, policy := range []string{selection.Full, selection.Cut, selection.Record} {
+		c := compacted(t)
+		c.policy, _ = selection.Named(policy)
+		for i := range c.talk {
+			if c.talk[i].Role == unit.Tool {
+				c.talk[i].Parts = []unit.Part{c.talk[i].Parts[0]}
+				c.talk[i].Parts[0].Text = "[Old result cleared.]"
+				break
+			}
+		}
+		d, shown := c.send()
+		if err := unit.Check(shown, c.contract); err != nil || len(d.Lifts) != 1 {
+			t.Errorf("%s lifts %v (%s), and shows what is no conversation: %v", policy, d.Lifts, d.Why, err)
+		}
+	}
+}
+
 // A second checkpoint takes the place of the first, and both of what they stand for.
 func TestCheckpointsDoNotPileUp(t *testing.T) {
 	c := compacted(t)

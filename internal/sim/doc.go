@@ -50,6 +50,16 @@ const (
 	Missed  Law = "missed"  // what could not be recorded is counted
 )
 
+// Laws are the names of all.
+func Laws() (names []string) {
+	for _, l := range []Law{
+		Closure, Crash, Rebuild, Record, Strict, Ending, Prefix, Retry, Once, Source, Talk, Input, Pass, Applied, Shorter, Parent, Pins, Missed,
+	} {
+		names = append(names, string(l))
+	}
+	return names
+}
+
 // Breach is a law that was broken.
 type Breach struct {
 	Seed  uint64

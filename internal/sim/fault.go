@@ -50,6 +50,14 @@ func faults() []Fault {
 	}
 }
 
+// Faults are the names of all that can go wrong.
+func Faults() (names []string) {
+	for _, f := range faults() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
 // fate is what must become of an attempt.
 type fate uint8
 

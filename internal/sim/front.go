@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ambit"
+	"ambit/entry"
 	"ambit/internal/selection"
 )
 
@@ -328,6 +329,9 @@ func (w *outside) edited(p *passing, it *way) {
 		for _, text := range l.pins {
 			room += 2*len(text) + 400
 		}
+	}
+	if p.at != nil && p.at.of(p.n).how == entry.ClientCompaction { // what its summary has lost stands behind it
+		room += len(p.body)
 	}
 	w.holds(Shorter, len(it.body) <= len(p.body)+room, "%d bytes came, and %d are sent\n%s\n%s", len(p.body), len(it.body), p.body, it.body)
 	got, _, err := read(w.tongue.wire, it.body)

@@ -210,6 +210,7 @@ func (w *outside) isRelation(l *ledger, f *entry.Relation) {
 	}
 	is := l.of(f.Parent)
 	x.how, x.thread = f.How, f.Thread
+	w.note("request %d: %s of %d in %s, by %q", f.N, f.How, f.Parent, f.Thread, f.Evidence)
 	switch x.p.kind {
 	case "count":
 		w.holds(Parent, f.How == entry.Count, "request %d of %s asks how long it would be, and is said to be %s", f.N, l.id, f.How)
@@ -425,7 +426,6 @@ func (w *outside) isResponse(l *ledger, f *entry.Response) {
 	end := entry.EndComplete
 	switch {
 	case p.front.left:
-		end = f.End // it had all come, or not
 		w.holds(Record, bytes.HasPrefix(last.flow.given, body) && bytes.HasPrefix(body, p.front.body.Bytes()), "request %d of %s was left while it was answered with %d bytes; the agent got %d of them, and %d are recorded", f.N, l.id, len(last.flow.given), p.front.body.Len(), len(body))
 		return
 	case last.flow.broke && last.flow.end == hangs, last.flow.broke && last.flow.ctx.Err() != nil && last.flow.end != breaks:

@@ -2,10 +2,14 @@ package sim_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,7 +26,7 @@ var (
 	seed   = flag.Uint64("sim.seed", 0, "the only seed that is played, of the part that is named; 0 for as many as it takes")
 	first  = flag.Uint64("sim.first", 1, "the first seed")
 	known  = flag.Bool("sim.known", false, "play what is known to break a law, too: see sim.Known")
-	tables = flag.String("sim.tables", "", "the file into which the tables of docs/reliability.md are written")
+	tables = flag.String("sim.tables", "", "the file into which the tables of docs/reliability.md are written, behind its marker if it has one")
 )
 
 // part is a part of the simulation.
@@ -173,7 +177,7 @@ func TestSim(t *testing.T) {
 	}
 	t.Logf("in %s, on %d processors", took.Round(time.Millisecond), runtime.GOMAXPROCS(0))
 	if *tables != "" {
-		if err := os.WriteFile(*tables, []byte(table(list, totals, from, took)), 0o644); err != nil {
+		if err := write(*tables, table(list, totals, from, took)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -244,7 +248,26 @@ func run(t *testing.T, list []part, all []job, want int) []*sim.Report {
 
 // table is what docs/reliability.md says of a run.
 func table(list []part, totals []*sim.Report, from uint64, took time.Duration) string {
-	return sim.Tables(names(list), totals, from) + fmt.Sprintf("\nIt took %s on %d processors, with %s.\n", took.Round(time.Second), runtime.GOMAXPROCS(0), runtime.Version())
+	again := fmt.Sprintf("`make sim TURNS=%d SEED=%d`", *turns, from)
+	if *only != "" {
+		again = fmt.Sprintf("`make sim TURNS=%d SEED=%d ARGS=-sim.part=%s`", *turns, from, *only)
+	}
+	return again + ":\n\n" + sim.Tables(names(list), totals, from) + fmt.Sprintf("\nIt took %s on %d processors, with %s.\n", took.Round(time.Second), runtime.GOMAXPROCS(0), runtime.Version())
+}
+
+// marker is the line behind which docs/reliability.md is written by a run.
+const marker = "<!-- What stands below is written by make sim with -sim.tables. -->\n"
+
+// write puts tables into a file, in place of what stands behind the marker.
+func write(name, text string) error {
+	was, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if head, _, ok := strings.Cut(string(was), marker); ok {
+		text = head + marker + "\n" + text
+	}
+	return os.WriteFile(name, []byte(text), 0o644)
 }
 
 // One seed makes one session, to the last step.
@@ -253,6 +276,36 @@ func TestSame(t *testing.T) {
 	for _, p := range parts() {
 		if a, b := p.play(t, short+9), p.play(t, short+9); a.Breach != nil || a.String() != b.String() {
 			t.Errorf("%s: %v\n%s\n%s", p.name, a.Breach, a, b)
+		}
+	}
+}
+
+// docs/reliability.md names each law and each fault, and no other.
+func TestDocumented(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, ok := strings.Cut(string(raw), marker)
+	if !ok {
+		t.Error("docs/reliability.md has no marker")
+	}
+	column := func(title string) (names []string) {
+		_, rest, _ := strings.Cut(text, "\n| "+title+" |")
+		for i, line := range strings.Split(rest, "\n") {
+			if i > 1 && !strings.HasPrefix(line, "| ") {
+				break
+			}
+			if i > 1 {
+				names = append(names, strings.Split(strings.Split(line, " | ")[0][2:], ", ")...)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	for title, want := range map[string][]string{"law": sim.Laws(), "fault": sim.Faults()} {
+		if slices.Sort(want); !slices.Equal(column(title), want) {
+			t.Errorf("docs/reliability.md has as each %s\n%q, and there are\n%q", title, column(title), want)
 		}
 	}
 }
