@@ -32,7 +32,6 @@ func (w *world) anyPress() press {
 type pressed struct {
 	compacted bool // a checkpoint was decided on, and what stands in front is older
 	decided   bool // a boundary was, since the newest request
-	changes   int  // of the edits that belong to the newest decision
 
 	span   span     // of what was sent last
 	hashes []string // and of its elements
