@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,6 +28,7 @@ var (
 	first  = flag.Uint64("sim.first", 1, "the first seed")
 	known  = flag.Bool("sim.known", false, "play what is known to break a law, too: see sim.Known")
 	tables = flag.String("sim.tables", "", "the file into which the tables of docs/reliability.md are written, behind its marker if it has one")
+	keep   = flag.String("sim.keep", "", "the file in which a long run keeps what was played, and from which it goes on after it was broken off")
 )
 
 // part is a part of the simulation.
@@ -160,9 +162,7 @@ func TestSim(t *testing.T) {
 	if want == 0 {
 		want, from = 300, short
 	}
-	began := time.Now()
-	totals := run(t, list, jobs(list, from, want), want)
-	took := time.Since(began)
+	totals, took := long(t, list, jobs(list, from, want), want, from)
 	for i, p := range list {
 		r := totals[i]
 		t.Logf("%s, seeds %d to %d: %s", p.name, from, from+uint64(len(r.Lengths))-1, r)
@@ -204,6 +204,59 @@ func names(list []part) (names []string) {
 
 // most is how many sessions that break a law are waited for.
 const most = 3
+
+// stretch is what was played of a long run until now, as a file keeps it.
+type stretch struct {
+	Turns  int // all that are to be played
+	First  uint64
+	Part   string
+	Played int // sessions
+	Took   time.Duration
+	Totals []*sim.Report
+}
+
+// each is how many sessions are played between two times that a run is kept.
+const each = 200
+
+// long plays sessions, and where a file is named keeps in it what was played, so that a run which is broken off goes on from there.
+func long(t *testing.T, list []part, all []job, want int, from uint64) ([]*sim.Report, time.Duration) {
+	s := stretch{Turns: want, First: from, Part: *only}
+	for range list {
+		s.Totals = append(s.Totals, new(sim.Report))
+	}
+	if raw, err := os.ReadFile(*keep); err == nil {
+		var kept stretch
+		if err := json.Unmarshal(raw, &kept); err != nil || kept.Turns != s.Turns || kept.First != s.First || kept.Part != s.Part || len(kept.Totals) != len(list) {
+			t.Fatalf("%s keeps another run: %v", *keep, err)
+		}
+		s = kept
+	}
+	for s.Played < len(all) && !t.Failed() {
+		began, n := time.Now(), len(all)
+		if *keep != "" {
+			n = min(n, s.Played+each)
+		}
+		for i, r := range run(t, list, all[s.Played:n], want) {
+			s.Totals[i].Add(r)
+		}
+		s.Played, s.Took = n, s.Took+time.Since(began)
+		if *keep == "" || t.Failed() {
+			continue
+		}
+		raw, err := json.Marshal(s)
+		if err == nil {
+			err = os.WriteFile(*keep+".new", raw, 0o644)
+		}
+		if err == nil {
+			err = os.Rename(*keep+".new", *keep)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d of %d sessions are kept in %s", s.Played, len(all), *keep)
+	}
+	return s.Totals, s.Took
+}
 
 // run plays sessions on all processors, says now and then how far it is, and ends early when some have broken laws.
 func run(t *testing.T, list []part, all []job, want int) []*sim.Report {
