@@ -76,7 +76,7 @@ func TestInputs(t *testing.T) {
 
 // What steers joins the activity that runs, all of it with the next request; what is queued waits for one of its own, in order.
 //
-// covers: R-01 part
+// covers: R-01
 func TestSteerAndQueue(t *testing.T) {
 	var s *ambit.Session
 	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
@@ -110,7 +110,7 @@ func TestSteerAndQueue(t *testing.T) {
 // A process dies while a tool runs: whoever takes the session up says that the call was interrupted and runs neither it nor those
 // that had not begun, since nobody may want them any more, and goes on.
 //
-// covers: R-02 part
+// covers: R-02
 func TestDeathInACall(t *testing.T) {
 	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
 		{Calls: []scripted.Call{scriptedCall("read", "a.go"), scriptedCall("read", "b.go")}}, {Text: "Done."},
@@ -188,7 +188,7 @@ const begun = "event: message_start\ndata: {\"type\":\"message_start\",\"message
 // What passes by itself is tried again, with the provider's own delay, until it succeeds; what is no answer some times; the
 // rest at once. Each attempt is recorded, with the same bytes, and the session goes on at the next turn.
 //
-// covers: R-04 part
+// covers: R-04
 // covers: R-05
 func TestFailedAttempts(t *testing.T) {
 	overloaded := status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
@@ -350,7 +350,7 @@ func TestLimits(t *testing.T) {
 // Whoever cancels ends the activity promptly: the call that runs is interrupted, those behind it never begin, and the session
 // goes on when it is asked to.
 //
-// covers: R-06 part
+// covers: R-06
 func TestCanceled(t *testing.T) {
 	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
 		{Calls: []scripted.Call{scriptedCall("wait", "a"), scriptedCall("read", "b")}}, {Text: "Done."},
@@ -388,7 +388,7 @@ func TestCanceled(t *testing.T) {
 // A sub-agent works in a session of its own, which names its parent; the caller's conversation grows by its report, which comes at
 // every end, and what it took counts for the caller's limits.
 //
-// covers: R-07 part
+// covers: R-07
 func TestTasks(t *testing.T) {
 	script := func(after ...scripted.Turn) *scripted.Provider {
 		long := make([]scripted.Turn, 9)
@@ -408,6 +408,7 @@ func TestTasks(t *testing.T) {
 	child := d.setup
 	child.Agent.Name, child.Watch, child.Limits.Turns = "helper", nil, 3
 	d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.engine.Task(func() (ambit.Setup, error) { return child, nil }))
+	child.Agent.Tools = d.setup.Agent.Tools
 	s := d.begin("Boss says go.")
 	out, err := s.Run(t.Context())
 	if err != nil || out.Text != "Thanks." || out.Turns != 2 {
@@ -447,6 +448,13 @@ func TestTasks(t *testing.T) {
 	}
 	if out.Output != output {
 		t.Errorf("%d tokens of output are counted, %d were said", out.Output, output)
+	}
+	front := func(i int) []provider.Element { // what stands in front of the conversation
+		all, messages := d.asked[i].elements(t, provider.TypeMessages)
+		return all[:len(all)-len(messages)]
+	}
+	if parent, first := front(0), front(1); len(parent) < 4 || len(first) != len(parent) || !prefixed(parent, first) {
+		t.Errorf("in front of the caller's requests stand %d elements, and of the sub-agent's %d others", len(parent), len(first))
 	}
 	for _, x := range d.asked {
 		if body := string(x.body); strings.Contains(body, "Boss says") && strings.Contains(body, "Looking.") {

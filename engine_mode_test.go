@@ -145,7 +145,7 @@ func TestModeWaitsForWhatWasLeft(t *testing.T) {
 
 // A session keeps its mode: whoever takes it up, or forks it, and names none, has the one that was saved, and so has a sub-agent.
 //
-// covers: R-08 part
+//
 func TestModeIsKept(t *testing.T) {
 	a := &board{key: "test/a", value: "1"}
 	d := newModes(t, a, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{

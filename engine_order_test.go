@@ -56,7 +56,7 @@ func TestSteeredInTheLastAnswer(t *testing.T) {
 //
 // covers: S-05 part
 // covers: S-06
-// covers: S-16 part
+// covers: S-16
 func TestToldBehindResultsAndASteer(t *testing.T) {
 	for name, wire := range map[string]string{
 		"messages, native": provider.TypeMessages, "messages": provider.TypeMessages, "responses": provider.TypeResponses, "chat": provider.TypeChat, "generate": provider.TypeGenerate,

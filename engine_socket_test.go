@@ -113,7 +113,7 @@ func (d *desk) told() (text string) {
 // each, attempts that are repeated included, the journal has exactly what was sent, and of what has only what is new it can say
 // what it stands for.
 //
-// covers: R-03 part
+//
 // covers: R-05 part
 func TestEveryTransport(t *testing.T) {
 	var plain []string // what was asked over SSE

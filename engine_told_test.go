@@ -178,6 +178,7 @@ func TestBlockedAtFirst(t *testing.T) {
 //
 // covers: S-11 part
 // covers: S-18 part
+//
 func TestAnotherModel(t *testing.T) {
 	a := &board{key: "test/a", value: "1"}
 	d := newBoards(t, a)
@@ -448,6 +449,7 @@ func TestRegisteredWhileItRuns(t *testing.T) {
 // An agent that is told another role, or has other tools, begins a baseline: within one the system and the tools stay.
 //
 // covers: S-04
+// covers: X-09 part
 func TestAnotherRole(t *testing.T) {
 	for name, change := range map[string]func(*ambit.Setup){
 		"role":  func(s *ambit.Setup) { s.Agent.Role = "You write good code." },

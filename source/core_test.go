@@ -64,7 +64,7 @@ func TestDate(t *testing.T) {
 
 // TestNewDayLeavesTheRest tells a new day in one message, without the environment.
 //
-// covers: S-15 part
+// covers: S-15
 func TestNewDayLeavesTheRest(t *testing.T) {
 	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	c := compose(t, source.Date(func() time.Time { return day }, nil), source.Environment(source.Place{Dir: "/r", Root: "/r"}, "linux"))

@@ -277,6 +277,17 @@ func (e *env) runSetup(f *runFlags, model ambit.Model, dir, home string, told so
 // sourceTime is how long the live facts of a turn may take to be read.
 const sourceTime = 5 * time.Second
 
+// withWork adds to tools those of a session's own. An agent that works for another is told of the same, so that both begin alike
+// and the provider has that in its cache.
+func withWork(tools []ambit.Tool, engine *ambit.Engine, work ambit.Tool) []ambit.Tool {
+	return append(append(tools, engine.Recall()...), work)
+}
+
+// noHelper is what an agent gets that works for another and gives its work on.
+func noHelper() (ambit.Setup, error) {
+	return ambit.Setup{}, errors.New("an agent that works for another does its work itself")
+}
+
 // runSession begins a session, or goes on with one.
 func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task, home string) (*ambit.Session, error) {
 	key, err := e.cursorKey()
@@ -316,10 +327,10 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	work := engine.Task(func() (ambit.Setup, error) {
 		helper, err := e.runSetup(f, model, dir, home, nil, nil)
 		helper.Agent.Name, helper.Watch = "helper", nil
-		helper.Agent.Tools = append(helper.Agent.Tools, engine.Recall()...)
+		helper.Agent.Tools = withWork(helper.Agent.Tools, engine, engine.Task(noHelper))
 		return helper, err
 	})
-	setup.Agent.Tools = append(append(setup.Agent.Tools, engine.Recall()...), work)
+	setup.Agent.Tools = withWork(setup.Agent.Tools, engine, work)
 	if name != "" {
 		return engine.Resume(ctx, name, setup)
 	}

@@ -22,7 +22,7 @@ type Report struct {
 	Kinds    map[entry.Kind]int
 	Laws     map[Law]int    // how often each was looked at
 	Events   map[string]int // what else happened, such as inputs, switches and cancellations
-	Breach   error `json:"-"`
+	Breach   error          `json:"-"`
 }
 
 func newReport() *Report {
