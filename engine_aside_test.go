@@ -3,6 +3,7 @@ package ambit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -29,11 +30,11 @@ func asides(turns ...scripted.Turn) *scripted.Provider {
 	}}}, scripted.Options{Strict: true})
 }
 
-// relations are a session's requests, each as its thread and how it relates.
+// relations are a session's requests, each as its thread and how it relates to which.
 func (d *desk) relations(id string) (list []string) {
 	for _, f := range d.facts(id) {
 		if f, is := f.(*entry.Relation); is {
-			list = append(list, f.Thread+" "+string(f.How))
+			list = append(list, fmt.Sprintf("%s %s %d", f.Thread, f.How, f.Parent+f.About))
 		}
 	}
 	return list
@@ -56,6 +57,11 @@ func TestAside(t *testing.T) {
 			var err error
 			if during, err = s.Aside(ctx, ambit.Aside{ID: "why", Text: "Why?"}); err != nil {
 				t.Errorf("%s: %v", wire, err)
+			}
+			for text, want := range map[string]string{"text of": `found|complete|text of {"path":"a"}`, "Go.": "found|complete|Go."} { // each once
+				if a, _ := d.recall(ctx, ambit.RecallSearch, fmt.Sprintf(`{"text":%q}`, text)); recalled(a) != want {
+					t.Errorf("%s: recalled %s", wire, recalled(a))
+				}
 			}
 		}))
 		s = d.begin("Go.")
@@ -92,7 +98,7 @@ func TestAside(t *testing.T) {
 			t.Errorf("%s: %v", wire, err)
 		}
 		d.run(s, "On.")
-		want := []string{"t1 root", "t2 side", "t1 extends", "t3 side", "t3 again", "t4 side", "t1 extends"}
+		want := []string{"t1 root 0", "t2 side 1", "t1 extends 1", "t3 side 3", "t3 again 4", "t4 side 3", "t1 extends 3"}
 		if got := d.relations(s.ID()); !slices.Equal(got, want) {
 			t.Errorf("%s: %v", wire, got)
 		}
@@ -121,6 +127,15 @@ func TestAside(t *testing.T) {
 		}
 		if r, err := d.store.Check(t.Context(), s.ID()); err != nil || len(r.Damage)+len(r.Mismatches) > 0 {
 			t.Errorf("%s: %+v, %v", wire, r, err)
+		}
+		units := make(map[string]int) // of each question itself and its answer
+		for _, f := range d.facts(s.ID()) {
+			if f, is := f.(*entry.Unit); is {
+				units[f.Thread]++
+			}
+		}
+		if units["t2"] != 2 || units["t3"] != 2 {
+			t.Errorf("%s: units of %v", wire, units)
 		}
 		var turns []int
 		for _, f := range d.facts(s.ID()) {
@@ -181,7 +196,7 @@ func TestDeathInAnAside(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	d.run(s, "On.")
-	if got := d.relations(s.ID()); !slices.Equal(got, []string{"t1 root", "t2 side", "t2 again", "t1 extends"}) {
+	if got := d.relations(s.ID()); !slices.Equal(got, []string{"t1 root 0", "t2 side 1", "t2 again 2", "t1 extends 1"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -285,7 +300,7 @@ func TestAsideOfAnotherModel(t *testing.T) {
 	if err != nil || a.Text != "Because." || !strings.Contains(string(d.asked[2].body), `"model":"m-2"`) {
 		t.Errorf("%+v, %v: %s", a, err, d.asked[2].body)
 	}
-	if got := d.relations(s.ID()); !slices.Equal(got, []string{"t1 root", "t2 side", "t3 side"}) {
+	if got := d.relations(s.ID()); !slices.Equal(got, []string{"t1 root 0", "t2 side 1", "t3 side 1"}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -230,6 +230,11 @@ func TestModeOffKeeps(t *testing.T) {
 		t.Errorf("%q, %q", system, messages)
 	}
 
+	denied := newDesk(t, provider.TypeMessages, &answers{status(401, `{"type":"error","error":{"type":"authentication_error","message":"no"}}`)})
+	denied.setup.Mode = ambit.ModeOff
+	if _, err := denied.begin("One.").Run(t.Context()); err == nil || strings.Contains(err.Error(), "context.mode") {
+		t.Errorf("%v", err)
+	}
 	for mode, hinted := range map[ambit.Mode]bool{ambit.ModeOn: false, ambit.ModeOff: true} {
 		long := &answers{status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`)}
 		d := newDesk(t, provider.TypeMessages, long)

@@ -186,6 +186,41 @@ func TestRecallRefuses(t *testing.T) {
 	}
 }
 
+// A cursor goes on in what there was when the answer was given that it comes from, whatever was recorded since: a result, or that
+// the session works with another model.
+//
+// covers: A-03 part
+func TestRecallPages(t *testing.T) {
+	search := scripted.Call{Name: ambit.RecallSearch, Args: map[string]any{"text": "text of"}}
+	d := newDesk(t, provider.TypeMessages, scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{
+		{Calls: []scripted.Call{scriptedCall("read", "a.go")}},
+		{Calls: []scripted.Call{search, scriptedCall("read", "b.go"), {Name: "probe"}, scriptedCall("read", "c.go"), {Name: "probe"}}},
+		{Text: "Done."},
+	}}}}, scripted.Options{}))
+	var s *ambit.Session
+	var pages []string
+	cursor := ""
+	d.setup.Agent.Tools = append(append(d.setup.Agent.Tools, d.probe(func(ctx context.Context) {
+		a, _ := d.recall(ctx, ambit.RecallSearch, fmt.Sprintf(`{"text":"text of","max_results":1,"cursor":%q}`, cursor))
+		pages, cursor = append(pages, recalled(a)), a.Cursor
+		for len(pages) > 1 && cursor != "" && len(pages) < 9 {
+			a, _ := d.recall(ctx, ambit.RecallSearch, fmt.Sprintf(`{"text":"text of","max_results":1,"cursor":%q}`, cursor))
+			pages, cursor = append(pages, recalled(a)), a.Cursor
+		}
+		other := d.setup
+		other.Model.Name = "m-2"
+		if err := s.Switch(ctx, other); err != nil {
+			t.Error(err)
+		}
+	})), d.engine.Recall()...)
+	s = d.begin("Go.")
+	d.run(s)
+	want := []string{`found|partial|text of {"path":"a.go"}`, `found|partial|{"status":"found",`, `found|complete|text of {"path":"b.go"}`} // what was recalled passed, too
+	if len(pages) != 3 || pages[0] != want[0] || !strings.HasPrefix(pages[1], want[1]) || pages[2] != want[2] {
+		t.Errorf("the pages:\n%s", strings.Join(pages, "\n"))
+	}
+}
+
 // An agent recalls the sessions of those that it gave work to: one that came to its end, one that was cut short, whose last
 // result no request holds, and after another process took its session up, or theirs. They see nothing but their own, and nobody
 // sees somebody else's.

@@ -24,7 +24,7 @@ type loaded struct {
 func (l *loaded) source() source.Source {
 	return source.Of(source.Spec[string]{
 		Key: l.key, Optional: l.optional,
-		Load:     func(ctx context.Context) (string, error) { return l.load(ctx) },
+		Load:     l.load, // as it is now: one that answers too late is not waited for
 		Baseline: func(v string) string { return l.key + " is " + v },
 		Update:   func(_, v string) string { return l.key + " is now " + v },
 		Removal:  func(string) string { return l.key + " is no more" },

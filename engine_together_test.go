@@ -266,3 +266,18 @@ func TestDeathInReadingCalls(t *testing.T) {
 		store.Close()
 	}
 }
+
+// When what one came to cannot be recorded, the others are stopped, and nothing hangs.
+func TestReadingCallsEndWithTheJournal(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, lookers("look closes, look waits"))
+	d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.looks(func(ctx context.Context, path string) (string, error) {
+		if path == "waits" {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}
+		return "seen", d.store.Close()
+	}))
+	if _, err := d.begin("Go.").Run(t.Context()); !errors.Is(err, journal.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}

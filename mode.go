@@ -37,7 +37,7 @@ func (s *Session) mode(asked Mode) (off bool) {
 	to := turning{asked == ModeOff, len(s.own.Inputs)}
 	switch {
 	case to.off == off:
-	case s.own.Since == 0, s.settled(to.inputs):
+	case s.settled(to.inputs):
 		return to.off
 	default:
 		s.turning = &to
@@ -62,6 +62,5 @@ func (s *Session) turned() []entry.Fact {
 	}
 	next := s.own.Works
 	next.Plain, s.turning = s.turning.off, nil
-	s.fence++
 	return []entry.Fact{&next}
 }

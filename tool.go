@@ -60,7 +60,7 @@ func (s *Session) settle(ctx context.Context, n int) error {
 		case ctx.Err() != nil:
 			err = s.finish(ctx, n, c, entry.SettledUnsaid, "The call was not run: the activity that it belonged to had ended.", true, 0)
 		default:
-			for k < min(len(calls), maxTogether) && reads(tools, c) && reads(tools, calls[k]) && !begun[calls[k].ID] {
+			for k < min(len(calls), maxTogether) && reads(tools, c) && reads(tools, calls[k]) { // none of them was begun, or all before it were
 				k++
 			}
 			err = s.run(ctx, n, calls[:k], tools)

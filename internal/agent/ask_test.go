@@ -14,7 +14,7 @@ import (
 // Tools that run at the same time ask one question after another, and none when the time of the call is over before its turn.
 func TestOneQuestionAtATime(t *testing.T) {
 	var busy atomic.Bool
-	var asked atomic.Int32
+	var begun, asked atomic.Int32
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -23,7 +23,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 			if !busy.CompareAndSwap(false, true) {
 				t.Error("two questions at the same time")
 			}
-			for range 1000 {
+			for i := 0; begun.Load() < 8 || i < 1000; i++ {
 				runtime.Gosched()
 			}
 			if asked.Add(1) == 4 {
@@ -36,6 +36,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
+			begun.Add(1)
 			text, err := r.use(ctx, "read", `{"path":".env"}`)
 			if err != nil && !errors.Is(err, enough) || err == nil && text != "1\tx\n" {
 				t.Errorf("%q, %v", text, err)
