@@ -20,11 +20,18 @@ type talk struct {
 	sub      bool
 	owner    *passing // of a sub-agent's, the request whose answer called for it
 	call     string   // and the id of that call
+	results  []result // of its calls, where they stand
 	provider *scripted.Provider
 }
 
 // allDone is the last answer of a conversation.
 const allDone = "All of it is done."
+
+// result are messages that give the results of an answer's calls.
+type result struct {
+	from, to int
+	calls    []made
+}
 
 // begin begins a conversation, and its model's answers.
 func (w *outside) begin() {
@@ -94,6 +101,9 @@ func (w *outside) work() {
 		w.r.Events["other requests"]++
 		w.pass(&passing{kind: "other", talk: t, path: "/v1/models"})
 	}
+	if w.chance(25) {
+		w.clear(t)
+	}
 	p, ok := w.answer(t)
 	switch {
 	case w.breach != nil:
@@ -122,6 +132,7 @@ func (w *outside) back(t *talk) {
 	w.r.Events["rewinds"]++
 	t.said = append(slices.Clone(t.said[:t.ends[to]]), w.tongue.says(w.text("Rather")))
 	t.ends = t.ends[:to]
+	t.results = slices.DeleteFunc(slices.Clone(t.results), func(r result) bool { return r.to > len(t.said)-1 })
 }
 
 // goOn takes the results of an answer's calls in, or lets the user say something where it makes none.
@@ -148,8 +159,27 @@ func (w *outside) goOn(t *talk, p *passing) {
 		texts = append(texts, w.result())
 	}
 	if w.breach == nil {
+		from := len(t.said)
 		t.said = append(t.said, w.tongue.results(calls, texts)...)
+		t.results = append(t.results, result{from, len(t.said), calls})
 	}
+}
+
+// clear lets the agent do what some do to save room: other text stands in place of old results from here on.
+func (w *outside) clear(t *talk) {
+	w.note("%s clears old results", t.name)
+	t.said = slices.Clone(t.said)
+	for i := range max(0, len(t.results)-2) {
+		if r := t.results[i]; w.chance(500) {
+			texts := make([]string, len(r.calls))
+			for j := range texts {
+				texts[j] = fmt.Sprintf("[Cleared %d.]", i)
+			}
+			copy(t.said[r.from:r.to], w.tongue.results(r.calls, texts))
+			w.changed[t.name] = true
+		}
+	}
+	w.r.Events["times that old results are cleared"]++
 }
 
 // result is what a tool gives. Where a policy may edit it is often long.

@@ -321,7 +321,7 @@ func (w *outside) relates(x, is *noted, best []*noted) []entry.Relating {
 		}
 		return []entry.Relating{first}
 	}
-	if is.p.talk.name == x.p.talk.name && (w.holes[x.p.talk.name] || w.shaken()) && !slices.Contains(best, is) {
+	if is.p.talk.name == x.p.talk.name && (w.holes[x.p.talk.name] || w.changed[x.p.talk.name] || w.shaken()) && !slices.Contains(best, is) {
 		return []entry.Relating{entry.Again, entry.ClientEdit, entry.ClientCompaction} // by a call that is known only of a later request
 	}
 	gone, grown := false, false // something goes on from there, and something from that

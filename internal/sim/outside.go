@@ -42,6 +42,7 @@ type outside struct {
 	ledgers  map[string]*ledger // what is in the journal, by session
 	asked    map[string]bool    // the texts that were to be pinned, and whether that was answered well
 	holes    map[string]bool    // the conversations of which not all is in the journal
+	changed  map[string]bool    // those of which the agent has changed what stood
 }
 
 // naming is how an agent names its session.
@@ -56,7 +57,7 @@ const (
 // Proxy plays a foreign agent's work through the proxy until it has had so many turns, in the world of a seed. It must be
 // called in a synctest bubble.
 func Proxy(seed uint64, turns int) *Report {
-	w := &outside{stage: newStage(seed, 0x9047), want: turns, ledgers: map[string]*ledger{}, asked: map[string]bool{}, holes: map[string]bool{}}
+	w := &outside{stage: newStage(seed, 0x9047), want: turns, ledgers: map[string]*ledger{}, asked: map[string]bool{}, holes: map[string]bool{}, changed: map[string]bool{}}
 	w.again = fmt.Sprintf("-sim.part=proxy -sim.seed=%d", seed)
 	w.tongue = tongues()[w.dice.IntN(len(tongues()))]
 	w.naming = naming(w.dice.IntN(3))
