@@ -2,8 +2,8 @@ package sim
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"strconv"
 	"strings"
 

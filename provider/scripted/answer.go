@@ -1,8 +1,8 @@
 package scripted
 
 import (
-	"encoding/json"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"unicode/utf8"
 
 	"ambit/entry"

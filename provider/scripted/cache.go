@@ -3,8 +3,8 @@ package scripted
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"sync"
 
 	"ambit/entry"

@@ -3,8 +3,8 @@ package scripted
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
 	"unicode/utf8"

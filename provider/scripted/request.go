@@ -2,8 +2,8 @@ package scripted
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
 )

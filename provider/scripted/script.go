@@ -3,8 +3,8 @@ package scripted
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strconv"
 	"strings"

@@ -1,7 +1,7 @@
 package scripted
 
 import (
-	"encoding/json"
+	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
 )
