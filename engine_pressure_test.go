@@ -157,6 +157,63 @@ func TestLoopUnderPressure(t *testing.T) {
 	}
 }
 
+// A session that is several times as long as the window is forked, or goes on with another model, another wire or a shorter window:
+// what it sends fits there, too, from the first request on.
+//
+// covers: J-08 part
+// covers: X-07 part
+func TestPressureElsewhere(t *testing.T) {
+	for _, how := range []string{"fork", "model", "wire", "window"} {
+		t.Run(how, func(t *testing.T) {
+			model := reader(24_000, false)
+			d := newReader(t, provider.TypeMessages, 24_000, model)
+			d.setup.Limits.Turns = 45
+			s := d.begin("Read all files. " + constraint)
+			var limit *ambit.LimitError
+			if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			id := s.ID()
+			address := strings.TrimSuffix(d.setup.Model.BaseURL, "/v1")
+			switch how {
+			case "fork":
+				at := entry.Seq(len(d.facts(id)))
+				if err := ambit.Fork(t.Context(), d.store, id, at, entry.Session{ID: id + "-fork"}); err != nil {
+					t.Fatal(err)
+				}
+				id += "-fork"
+			case "model":
+				d.setup.Model.Name = "m-2"
+			case "wire":
+				d.setup.Model.Type, d.setup.Model.Provider, d.setup.Model.Rest = provider.TypeChat, "openai", nil
+				d.setup.Model.BaseURL = baseOf(provider.TypeChat, address)
+			case "window":
+				d.setup.Model.Window = 12_000
+			}
+			before := len(d.asked)
+			d.setup.Limits.Turns = 4
+			s, err := d.anew().Resume(t.Context(), id, d.setup)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := s.Run(t.Context()); !errors.As(err, &limit) || out.Turns != 4 {
+				t.Fatalf("%+v, %v, refused %v", out, err, model.Refusals())
+			}
+			for i, x := range d.asked[before:] {
+				if len(x.body)/4 > d.setup.Model.Window || !strings.Contains(string(x.body), constraint) {
+					t.Errorf("request %d has %d bytes", i+1, len(x.body))
+				}
+			}
+			if got := model.Refusals(); len(got) > 0 {
+				t.Errorf("refused: %v", got)
+			}
+		})
+	}
+}
+
 // Over a connection that is kept, requests that only go on have only what is new, also once results and messages were left out; a
 // boundary sends the whole. What the model saw is known of each, and no more of it than fits.
 //
