@@ -169,11 +169,24 @@ func (r *recorder) decide(x *exchange, a *asking, w *writing) (sending, error) {
 		return sending{}, err
 	}
 	x.plan = &plan{w: w, s: s, a: a, count: token.Default(token.FamilyOf(x.q.Model)), attempt: 1}
-	if x.belongs.How == entry.Count {
-		return x.apply(), nil
+	if x.belongs.How != entry.Count {
+		if err = r.choose(x, 0, nil); err == nil {
+			return x.apply(), nil
+		}
 	}
-	err = r.choose(x, 0, nil)
-	return x.apply(), err
+	return r.asStands(x), err
+}
+
+// asStands applies the edits that stand where nothing can be decided, unless the client has changed its messages so that they would
+// leave half a tool exchange: taking them back would have to be written first, so the request goes as it came.
+func (r *recorder) asStands(x *exchange) sending {
+	p := x.plan
+	if selection.Sound(r.input(x, p.s.model(x))) {
+		return x.apply()
+	}
+	p.body, p.changes, p.edited, p.after = nil, nil, 0, p.whole
+	p.why = "what is edited no longer fits the messages, and taking it back could not be written"
+	return sending{}
 }
 
 // apply makes the body of the standing edits.
