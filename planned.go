@@ -112,12 +112,14 @@ func (s *Session) planned(r *request, n int, again bool) error {
 		r.plan.Again(n)
 		return nil
 	}
+	stands := r.plan.AsStands
 	if r.edits {
+		stands = r.plan.Apply
 		if _, err := r.plan.Choose(0, nil); err != nil {
 			return err
 		}
 	}
-	if body := r.plan.Apply(); body != nil {
+	if body := stands(); body != nil {
 		r.body = body
 	}
 	return nil

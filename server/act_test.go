@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 
 	"ambit"
+	"ambit/internal/vfs"
 )
 
 // do asks the server to act on a session, and wants a status.
@@ -193,6 +195,20 @@ func TestCompactWhileRecorded(t *testing.T) {
 	if len(got) >= whole || strings.Contains(got, "file-0.go") || !strings.Contains(got, "And now?") || !strings.Contains(got, "Fix the build in /srv/app.") {
 		t.Errorf("%d bytes were sent, of %d before: %.300s", len(got), whole, got)
 	}
+	// The client shows another result for a call that is left out, and what stands cannot be taken back: the request goes as it came.
+	messages[2] = strings.Replace(messages[2], "file-0.go", "[Cleared.]", 1)
+	g.fault.SetInject(func(op vfs.Op, _ string) error {
+		if op == vfs.OpSync {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	send()
+	g.settle(6)
+	if !strings.Contains(got, `"id":"toolu_0000000000000000"`) || !strings.Contains(got, "[Cleared.]") {
+		t.Errorf("a result is sent without its call: %.600s", got)
+	}
+	g.fault.SetInject(nil)
 	x := g.only().Exchange(2)
 	if x == nil || len(x.Sent) != 1 || x.Sent[0].Edited == 0 {
 		t.Errorf("%+v", x)

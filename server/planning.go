@@ -142,7 +142,7 @@ func (r *recorder) decide(x *exchange, a *asking, w *writing) (sending, error) {
 	}
 	x.plan = pressure.NewPlan(t, r.caseOf(x, a, w))
 	if x.belongs.How == entry.Count {
-		return x.apply(), nil
+		return x.sending(x.plan.AsStands()), nil
 	}
 	if x.belongs.How == entry.ClientCompaction && t.Main {
 		err = r.restore(x, a)
@@ -151,7 +151,10 @@ func (r *recorder) decide(x *exchange, a *asking, w *writing) (sending, error) {
 	if acted {
 		r.edits(x)
 	}
-	return x.apply(), errors.Join(err, failed)
+	if failed != nil {
+		return x.sending(x.plan.AsStands()), errors.Join(err, failed)
+	}
+	return x.sending(x.plan.Apply()), err
 }
 
 // threadOf is what stands for a thread of a session.
@@ -234,9 +237,8 @@ func (r *recorder) pins(w *writing) error {
 	return nil
 }
 
-// apply makes the body of the standing edits.
-func (x *exchange) apply() sending {
-	body := x.plan.Apply()
+// sending is what goes to the provider, by what was planned; nil for what came.
+func (x *exchange) sending(body []byte) sending {
 	return sending{body: body, decoded: body != nil && x.header.Get("Content-Encoding") != ""}
 }
 
@@ -255,7 +257,7 @@ func (r *recorder) shorten(x *exchange, status int, refusal []byte, over provide
 		if body != nil {
 			r.edits(x)
 			r.resent.Add(1)
-			p = sending{body: body, decoded: x.header.Get("Content-Encoding") != ""}
+			p = x.sending(body)
 		}
 		return nil
 	}, func() {

@@ -81,6 +81,17 @@ func (p *Plan) Apply() []byte {
 	return p.body
 }
 
+// AsStands applies the edits that stand where nothing can be decided, unless the messages have changed so that they would leave half
+// a tool exchange: taking them back would have to be written first, so the request goes as it came.
+func (p *Plan) AsStands() []byte {
+	if selection.Sound(p.input()) {
+		return p.Apply()
+	}
+	p.body, p.changes, p.edited, p.after = nil, nil, 0, p.whole
+	p.why = "what is edited no longer fits the messages, and taking it back could not be written"
+	return nil
+}
+
 // Shorten decides what is sent in place of a request that its provider refused as too long, for the passth time, from 0. Nil
 // says that nothing more can be left out. The refusal is what the provider said.
 func (p *Plan) Shorten(status int, refusal []byte, over provider.Overflow, pass int) ([]byte, error) {

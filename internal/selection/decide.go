@@ -36,6 +36,12 @@ func Decide(in Input) Decision {
 	return d
 }
 
+// Sound reports whether the edits that stand can be applied as they are: no half tool exchange is shown, unless the client sends one
+// itself, and nothing of the newest is left out. Where a decision cannot be acted on, this says whether what stood before it may.
+func Sound(in Input) bool {
+	return in.Edits == nil || talkOf(&in, in.Edits).sound()
+}
+
 // begin is a decision of which nothing is decided yet.
 func (t *talk) begin() Decision {
 	in := t.in

@@ -209,7 +209,13 @@ func TestOtherResultUnderACheckpoint(t *testing.T) {
 				break
 			}
 		}
+		if selection.Sound(c.input()) {
+			t.Errorf("%s: what stands is said to be sound", policy)
+		}
 		d, shown := c.send()
+		if !selection.Sound(c.input()) {
+			t.Errorf("%s: without the checkpoint it is said not to be sound", policy)
+		}
 		if err := unit.Check(shown, c.contract); err != nil || len(d.Lifts) != 1 {
 			t.Errorf("%s lifts %v (%s), and shows what is no conversation: %v", policy, d.Lifts, d.Why, err)
 		}

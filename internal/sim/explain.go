@@ -42,6 +42,9 @@ func (w *world) explain(err error) {
 	ok := false
 	switch {
 	case err == nil:
+		if m.open() { // nothing is to be done: it was taken, by the process before
+			m.taken()
+		}
 		ok = !m.open() && len(m.waiting(true)) == 0 && !m.working
 		w.r.Events["runs that are done"]++
 	case w.stopped && errors.Is(err, errEnough):

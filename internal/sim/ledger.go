@@ -177,7 +177,7 @@ func (w *outside) isRequest(l *ledger, f *entry.Request) {
 	body := w.read(l, f.Body)
 	w.holds(Record, f.N == len(l.all)+1, "request %d of %s has the number %d", len(l.all)+1, l.id, f.N)
 	if f.N == 1 { // the session before could not be taken up
-		l.split = len(w.ledgers) > 1 && w.shaken()
+		w.split = w.split || len(w.ledgers) > 1 && w.shaken()
 	}
 	list := w.doubtful
 	if w.way != nil {
@@ -221,9 +221,9 @@ func (w *outside) isRelation(l *ledger, f *entry.Relation) {
 	}
 	best := w.parents(x)
 	if len(best) > 0 && !slices.ContainsFunc(best, func(b *noted) bool { return b.at == l }) {
-		l.split = l.split || w.shaken()
+		w.split = w.split || w.shaken()
 	}
-	if l.split {
+	if w.split {
 		w.r.Events["requests that a disk's failure keeps from their parents"]++
 		if x.parent = is; is != nil {
 			is.children = append(is.children, x)
