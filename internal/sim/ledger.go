@@ -26,7 +26,6 @@ type ledger struct {
 	all   []*noted // its requests
 	edits int
 	pins  []string // what is pinned
-	split bool     // it was begun because another could not be taken up
 }
 
 // noted is a request that is in the journal.

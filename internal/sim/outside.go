@@ -261,6 +261,8 @@ func (w *outside) rebuild() {
 	}
 	defer d.Close()
 	for id, l := range w.ledgers {
-		l.saved = w.refolded(d, id, l.saved)
+		if saved := w.refolded(d, id, l.saved); !w.shaken() { // else the last entries may be there and not be durable
+			l.saved = saved
+		}
 	}
 }
