@@ -74,11 +74,12 @@ func (r *recorder) left(x *exchange, a *asking) ([]string, error) {
 	now := said.String()
 	rec := ambit.RecordingOf(r.store, x.in.id, p)
 	behind, _ := p.Behind()
+	way := x.at.above(x.follows)
 	asked := summarized(p, x.belongs.Parent)
 	var lost []string
 	for i := range p.Units {
 		u := &p.Units[i]
-		if u.Thread != x.thread || u.N >= x.n || behind[u.N] || !spokenByUser(u) {
+		if u.Thread != x.thread || !way[u.N] || behind[u.N] || !spokenByUser(u) {
 			continue
 		}
 		texts, err := rec.Said(context.Background(), u.Seq)

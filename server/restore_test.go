@@ -59,3 +59,35 @@ func TestRestored(t *testing.T) {
 		t.Errorf("decisions: %+v", p.Decisions)
 	}
 }
+
+// A client goes back to before something was said, and clears a result on the way: what it left behind is not put back, whatever it
+// demanded, and what stands on the way is.
+func TestRestoredFromTheWayBack(t *testing.T) {
+	d := dialects[0]
+	var last []byte
+	g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		last, _ = io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, d.answer)
+	}, func(o *Options) { o.Policy = "full" })
+	done := `{"role":"assistant","content":[{"type":"text","text":"done"}]}`
+	talk := []string{d.says("Build it."), done, d.says("Never delete the tests."), done, d.says("And the printer."), done, d.says("And the lexer.")}
+	talk = append(talk, d.reads("call_number_1_of_all", "a", manual("a", 3))...)
+	g.ok(d.path, d.request(talk...))
+	for _, text := range []string{"Never touch the vendored code.", "And more."} {
+		talk = append(talk, done, d.says(text))
+		g.ok(d.path, d.request(talk...))
+	}
+	back := append([]string{d.says("Build it.")}, d.reads("call_number_1_of_all", "a", "[Cleared.]")...)
+	for range 2 {
+		back = append(back, d.says("Rather the lexer."))
+		g.ok(d.path, d.request(back...))
+		if said := string(last); strings.Contains(said, "vendored") || !strings.Contains(said, "Never delete the tests.") {
+			t.Errorf("after going back was sent:\n%s", said)
+		}
+		back = append(back, done)
+	}
+	if x := g.only().Exchange(4); x.Relation.How != entry.ClientCompaction {
+		t.Errorf("going back so is %s", x.Relation.How)
+	}
+}

@@ -322,6 +322,9 @@ func (w *outside) goes(p *passing, it *way, req *http.Request) {
 	w.edited(p, it)
 }
 
+// restored is how much is put back behind a client's summary, in bytes, at most: JSON may have three for one.
+const restored = 3 * (8<<10 + 300)
+
 // edited looks at what the proxy sends in place of what came.
 func (w *outside) edited(p *passing, it *way) {
 	room := 0
@@ -330,8 +333,10 @@ func (w *outside) edited(p *passing, it *way) {
 			room += 2*len(text) + 400
 		}
 	}
-	if p.at != nil && p.at.of(p.n).how == entry.ClientCompaction { // what its summary has lost stands behind it
-		room += len(p.body)
+	for _, l := range w.ledgers {
+		if slices.ContainsFunc(l.all, func(x *noted) bool { return x.how == entry.ClientCompaction }) { // what its summary has lost stands behind it, from then on
+			room += restored
+		}
 	}
 	w.holds(Shorter, len(it.body) <= len(p.body)+room, "%d bytes came, and %d are sent\n%s\n%s", len(p.body), len(it.body), p.body, it.body)
 	got, _, err := read(w.tongue.wire, it.body)
