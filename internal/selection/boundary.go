@@ -203,11 +203,12 @@ func (t *talk) fit(d *Decision, list []*result) {
 		d.Why = "nothing that the request holds can be left out"
 		return
 	}
+	before := t.total
 	if t.apply(d, best); d.Stage == entry.StageNone {
 		return
 	}
 	d.Price = t.in.price(best.read, best.written())
-	d.Why = fmt.Sprintf("it did not fit: %d of %d tokens are left out", d.Before-best.total, d.Before)
+	d.Why = fmt.Sprintf("it did not fit: %d of %d tokens are left out", before-best.total, before)
 }
 
 // harder are degrees of what is left out: results worth less than so much, and all but the newest so many answers.

@@ -41,7 +41,7 @@ type pressed struct {
 func (m *model) decides(seq entry.Seq, f *entry.Decision) {
 	ok := m.try != nil && f.N == m.n && f.Policy == m.w.press.policy && f.Policy != ambit.PolicyRecord && f.Reactive == m.try.long()
 	m.w.holds(Press, ok, "entry %d decides %s about request %d under %s, reactive %v; the newest is %s", seq, f.Stage, f.N, f.Policy, f.Reactive, m.try)
-	m.w.holds(Press, f.After <= f.Before || f.Stage == entry.StageLift, "entry %d makes %d tokens of %d", seq, f.After, f.Before)
+	m.w.holds(Press, f.After <= f.Before || len(f.Lifts) > 0, "entry %d makes %d tokens of %d (%s): %s", seq, f.After, f.Before, f.Stage, f.Why)
 	m.w.r.Events["decisions "+string(f.Stage)]++
 	if f.Reactive {
 		m.w.r.Events["decisions on what is too long"]++
