@@ -259,8 +259,9 @@ func (s *Session) enter(ctx context.Context, r *request, n int, again bool, body
 		}
 		for _, el := range units {
 			m := r.family.Message(r.asked, body[el.Offset:el.Offset+el.Length], el.At)
-			if m.Role == "assistant" || m.Role == "model" {
-				continue // the answer has its own
+			if m.Role == "assistant" || m.Role == "model" { // the answer has its own
+				s.where[el.Hash] = s.answer
+				continue
 			}
 			facts = append(facts, reading.MessageUnits(n, r.thread(), el, m)...)
 		}

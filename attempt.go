@@ -84,8 +84,14 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 		}
 		f.Body = &b
 	}
-	if _, err := s.add(ctx, facts...); err != nil {
+	first, err := s.add(ctx, facts...)
+	if err != nil {
 		return nil, err
+	}
+	for i, fact := range facts {
+		if u, is := fact.(*entry.Unit); is && u.Of == entry.PartAnswer && r.beside == nil {
+			s.answer = first + entry.Seq(i)
+		}
 	}
 	if r.plan != nil {
 		r.plan.Counted(got.Usage, failure == nil)

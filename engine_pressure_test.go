@@ -214,6 +214,54 @@ func TestPressureElsewhere(t *testing.T) {
 	}
 }
 
+// What is left out says by which tool the model gets it back: its own, where it has one; and each ref is one that it can read, of
+// answers too.
+func TestLeftOutIsRecalled(t *testing.T) {
+	var turns []scripted.Turn
+	for i := range 40 {
+		text := fmt.Sprintf("I read number %d.", i)
+		if i < 3 {
+			text = strings.Repeat(fmt.Sprintf("Line after line of an answer that is long, number %d.\n", i), 2000)
+		}
+		turns = append(turns, scripted.Turn{Text: text, Calls: []scripted.Call{scriptedCall("read", fmt.Sprintf("%d.go", i))}})
+	}
+	model := scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}}, scripted.Options{Strict: true})
+	d := newReader(t, provider.TypeMessages, 30_000, model)
+	d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.engine.Recall()...)
+	d.setup.Limits.Turns = 30
+	s := d.begin("Read all files.")
+	var limit *ambit.LimitError
+	if _, err := s.Run(t.Context()); !errors.As(err, &limit) {
+		t.Fatal(err)
+	}
+	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refs := 0
+	for _, x := range d.asked {
+		body := string(x.body)
+		if strings.Contains(body, "`ambit read`") || strings.Contains(body, "It is not kept") || strings.Contains(body, "the MCP tool read") {
+			at := max(strings.Index(body, "`ambit read`"), strings.Index(body, "It is not kept"), strings.Index(body, "the MCP tool read"))
+			t.Fatalf("the model is told of what it does not have: …%s", body[max(0, at-300):at+40])
+		}
+		for _, part := range strings.Split(body, "To see the whole, recall ")[1:] {
+			ref, rest, _ := strings.Cut(part, " ")
+			if !strings.HasPrefix(rest, "with the tool recall_read.") {
+				t.Fatalf("%s is recalled so: %.80s", ref, rest)
+			}
+			seq, _, _ := strings.Cut(ref, ".")
+			if text, err := rec.Said(t.Context(), entry.ParseRef(seq)); err != nil || len(text.Texts) == 0 {
+				t.Errorf("%s: %v", ref, err)
+			}
+			refs++
+		}
+	}
+	if refs < 10 {
+		t.Errorf("%d refs", refs)
+	}
+}
+
 // Over a connection that is kept, requests that only go on have only what is new, also once results and messages were left out; a
 // boundary sends the whole. What the model saw is known of each, and no more of it than fits.
 //

@@ -77,7 +77,7 @@ func (s *Session) plan(ctx context.Context, r *request, of *pressure.Thread, e p
 	}
 	r.plan = pressure.NewPlan(of, pressure.Case{
 		Request: &pressure.Request{Family: r.family, Asked: r.asked, Body: r.whole, Elements: e, Hashes: hashes},
-		N:       s.n + 1, At: s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins,
+		N:       s.n + 1, At: s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins, Recall: s.recalls(),
 		Before: func() int { return shared },
 		Book: pressure.Book{
 			Flush: func() error { return r.keep(r.way.all) },
@@ -93,6 +93,16 @@ func (s *Session) plan(ctx context.Context, r *request, of *pressure.Thread, e p
 	})
 	r.edits = policy.Name != PolicyRecord
 	r.compacts = r.edits && r.plan.Draft().Stage == entry.StageCompact
+}
+
+// recalls is the tool by which the model recalls what is left out; empty where it has none. The caller holds mu.
+func (s *Session) recalls() string {
+	for _, t := range s.setup.Agent.Tools {
+		if t.Name == RecallRead {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // ref is how the model is shown an entry.

@@ -41,6 +41,7 @@ type Session struct {
 	thread *pressure.Thread // by what requests are edited, and what they cost
 	pins   []selection.Pin
 	where  map[provider.Hash]entry.Seq // the entries that have messages
+	answer entry.Seq                   // that of the newest answer
 	purged map[provider.Hash]bool      // messages whose entries were purged
 }
 

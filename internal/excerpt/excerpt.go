@@ -18,6 +18,7 @@ type Where struct {
 	Ref   string // by which it can be recalled, such as e12.k7q3; empty when it is not kept
 	Tool  string // the tool whose result it is; may be empty
 	About string // the main argument of the call, such as a path or a command (see About); clipped where it is shown
+	By    string // the tool by which it is recalled; empty for those that whoever stands behind the proxy has
 }
 
 // Bounds of what is echoed of a Where, in bytes. With them a marker stays under MinCut/2 and a placeholder under 300.
@@ -81,8 +82,13 @@ func of(w Where) string {
 // back says how to get the whole of a text back.
 func back(w Where) string {
 	ref := oneLine(w.Ref, maxRef)
-	if ref == "" {
+	switch {
+	case ref == "" && w.Tool == "":
+		return "The whole is in Ambit's record of the session."
+	case ref == "":
 		return "It is not kept; run the call again if you need it."
+	case w.By != "":
+		return "To see the whole, recall " + ref + " with the tool " + w.By + "."
 	}
 	return "To see the whole, recall " + ref + " with `ambit read` or the MCP tool read."
 }

@@ -11,9 +11,10 @@ import (
 
 // Options bound a checkpoint. The zero value takes the defaults.
 type Options struct {
-	MaxBytes   int // of its YAML; 0 for 8 KiB
-	MaxEntries int // of a list; 0 for 12
-	MaxEntry   int // of an entry of a list, in characters; 0 for 300
+	MaxBytes   int    // of its YAML; 0 for 8 KiB
+	MaxEntries int    // of a list; 0 for 12
+	MaxEntry   int    // of an entry of a list, in characters; 0 for 300
+	By         string // the tool by which originals are recalled, as in Where
 
 	files int // of the list of files: as of MaxEntries, but not tightened, as nothing else brings a path back
 }
@@ -219,9 +220,9 @@ func (e *extraction) objective(o Options) string {
 			break
 		}
 	}
-	text := UserText(first.text, 5*o.MaxEntry, Where{Ref: first.ref})
+	text := UserText(first.text, 5*o.MaxEntry, Where{Ref: first.ref, By: o.By})
 	if last.text != first.text {
-		text = "First request" + in(first.ref) + ":\n" + text + "\n\nLatest request" + in(last.ref) + ":\n" + UserText(last.text, 4*o.MaxEntry, Where{Ref: last.ref})
+		text = "First request" + in(first.ref) + ":\n" + text + "\n\nLatest request" + in(last.ref) + ":\n" + UserText(last.text, 4*o.MaxEntry, Where{Ref: last.ref, By: o.By})
 	}
 	return text
 }

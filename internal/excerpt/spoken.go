@@ -63,7 +63,7 @@ func (e *extraction) state(o Options, left leftOut) string {
 	var lines []string
 	if n := len(e.assistant); n > 0 {
 		last := e.assistant[n-1]
-		lines = append(lines, "Said last"+in(last.ref)+":\n"+Cut(last.text, max(MinCut, 2*o.MaxEntry), Where{Ref: last.ref}))
+		lines = append(lines, "Said last"+in(last.ref)+":\n"+Cut(last.text, max(MinCut, 2*o.MaxEntry), Where{Ref: last.ref, By: o.By}))
 	}
 	ran := e.byLast(func(a *Artifact) bool { return a.Command != "" && verifies(a.Command) && a.Outcome != "" })
 	if n := len(ran); n > 0 {

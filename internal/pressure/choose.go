@@ -97,7 +97,7 @@ func (p *Plan) input() selection.Input {
 	t.hour = t.hour || strings.Contains(string(c.Body[:min(len(c.Body), maxMarker)]), `"ttl":"1h"`)
 	in := selection.Input{
 		Policy: c.Policy, Edits: t.edits, Contract: provider.ContractOf(c.Family, c.Asked, c.Elements), Head: t.head, LastReal: int(t.real),
-		Tokens: p.count.Text, Model: m, Cold: t.cold(m, c.At), Sent: c.Before(), Hour: t.hour,
+		Tokens: p.count.Text, Model: m, Cold: t.cold(m, c.At), Sent: c.Before(), Hour: t.hour, Recall: c.Recall,
 		Bank: pricing.Bank{Slack: c.Policy.Slack, Account: t.account, Spent: t.spent + t.pending},
 		Unit: func(i int) unit.Unit { return conversation.Unit(p.ref(i), c.Message(i)) },
 	}

@@ -58,6 +58,7 @@ type Case struct {
 
 	Before func() int // with how many messages the request begins that the one which it follows held
 	Pins   []selection.Pin
+	Recall string // as selection.Input has it
 	Book   Book
 }
 

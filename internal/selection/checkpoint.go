@@ -22,7 +22,7 @@ const (
 // checkpoint has a record say what was done in the messages that a plan leaves out, behind the newest of them. The record is
 // made of the whole conversation up to there, so that nothing decays however often it is made.
 func (t *talk) checkpoint(p *plan) {
-	c := excerpt.Extract(t.steps(p.last+1), excerpt.Options{MaxBytes: recordBytes})
+	c := excerpt.Extract(t.steps(p.last+1), excerpt.Options{MaxBytes: recordBytes, By: t.in.Recall})
 	p.yaml = c.YAML()
 	var verbatim []string
 	for _, pin := range t.in.Pins {
@@ -36,7 +36,7 @@ func (t *talk) checkpoint(p *plan) {
 	if lines := t.outline(p, recordLines); len(lines) > 0 {
 		verbatim = append(verbatim, "Lines of what was read and found, without their indentation:\n"+strings.Join(lines, "\n"))
 	}
-	p.faces[p.last].Behind = append(p.faces[p.last].Behind, thread.Placed{Text: excerpt.Render(c, verbatim)})
+	p.faces[p.last].Behind = append(p.faces[p.last].Behind, thread.Placed{Text: excerpt.Render(c, verbatim, t.in.Recall)})
 }
 
 // isCheckpoint reports whether a placed text is a checkpoint.

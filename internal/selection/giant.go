@@ -62,7 +62,7 @@ func (t *talk) keeps(id string) int {
 
 // where says what a result is and where it is kept.
 func (t *talk) where(i int, id string) excerpt.Where {
-	w := excerpt.Where{Ref: t.in.Messages[i].Ref}
+	w := excerpt.Where{Ref: t.in.Messages[i].Ref, By: t.in.Recall}
 	if id != "" {
 		c := t.call(id)
 		w.Tool, w.About = c.tool, excerpt.About(c.tool, c.args)

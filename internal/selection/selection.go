@@ -58,6 +58,7 @@ type Input struct {
 	Edits    *thread.Edits         // those that stand
 	Contract unit.Contract
 	Pins     []Pin
+	Recall   string // the tool by which the model recalls what is left out; empty for those of the proxy
 
 	Sent     int                   // so many of the messages, from the first on, stood in the thread's request before; what is behind them is new
 	Ends     []int                 // how many messages stood in each earlier request whose prefix the cache may still hold as it would be sent now, ascending; read only of a provider that keeps no other prefixes
