@@ -96,7 +96,7 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	if r.plan != nil {
 		r.plan.Counted(got.Usage, failure == nil)
 	}
-	a := &answer{n: n, usable: r.usable(), said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, reason: reply.Reason, usage: got.Usage}
+	a := &answer{n: n, usable: r.usable(s.engine.o.Now()), said: spoken{unit: reply.Unit, by: r.model.origin()}, stop: reply.Stop, reason: reply.Reason, usage: got.Usage}
 	if err := s.hear(ctx, func(int) (spoken, bool, error) { return a.said, usable, nil }); err != nil {
 		return nil, err
 	}

@@ -649,6 +649,26 @@ func (d *desk) act(id string, do func(*ambit.Recording) error) {
 	}
 }
 
+// Where nothing is gained by a checkpoint, since all is what the user said, no baseline is opened for one.
+//
+// covers: S-11 part
+func TestNoBaselineForNothing(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(20))
+	d.setup.Model.Window, d.setup.Agent.Tools = 12_000, nil
+	s := d.begin("Hello.")
+	for i := range 12 {
+		if _, err := s.Admit(t.Context(), ambit.Input{Text: strings.Repeat(fmt.Sprintf("Sentence %d of what I want, which nobody else has said before. ", i), 70)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if stages, _, _ := d.pressed(s.ID()); baselines(d.facts(s.ID())) != 1+stages[entry.StageCompact] {
+		t.Errorf("%d baselines, and %v", baselines(d.facts(s.ID())), stages)
+	}
+}
+
 // baselines is how many were opened.
 func baselines(facts []entry.Fact) (n int) {
 	for _, f := range facts {

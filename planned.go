@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ambit/entry"
 	"ambit/internal/pool"
 	"ambit/internal/pressure"
+	"ambit/internal/pricing"
 	"ambit/internal/selection"
 	"ambit/internal/thread"
 	"ambit/provider"
@@ -92,7 +94,7 @@ func (s *Session) plan(ctx context.Context, r *request, of *pressure.Thread, e p
 		},
 	})
 	r.edits = policy.Name != PolicyRecord
-	r.compacts = r.edits && r.plan.Draft().Stage == entry.StageCompact
+	r.compacts = r.edits && r.plan.Compacts()
 }
 
 // recalls is the tool by which the model recalls what is left out; empty where it has none. The caller holds mu.
@@ -165,9 +167,13 @@ func (s *Session) shorten(r *request, refused error, over provider.Overflow, pas
 const maxPasses = 3
 
 // usable is how many tokens a request may take; 0 where nobody knows.
-func (r *request) usable() int {
-	if r.plan == nil {
-		return 0
+func (r *request) usable(at time.Time) int {
+	if r.plan != nil {
+		return r.plan.Usable()
 	}
-	return r.plan.Usable()
+	m, _ := pricing.Lookup(r.model.Name, at)
+	if m.Window = orElse(r.model.Window, m.Window); m.Window > 0 {
+		return m.Usable()
+	}
+	return 0
 }

@@ -143,6 +143,7 @@ func (s *Session) works(ctx context.Context, setup Setup, facts ...entry.Fact) e
 		Agent: setup.Agent.Name, Role: role, Parent: setup.Parent, Provider: setup.Model.Provider, Type: setup.Model.Type,
 		Model: setup.Model.Name, Output: setup.Model.Output, Dir: setup.Dir, Plain: s.mode(setup.Mode), Tools: setup.Agent.tools(),
 		BaseURL: setup.Model.BaseURL, Window: setup.Model.Window, Travels: string(setup.Model.Transport),
+		Policy: orElse(setup.Policy, PolicyFull),
 	}
 	if setup.Model.Transport == TransportSSE {
 		next.Travels = ""

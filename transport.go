@@ -40,6 +40,9 @@ var transports = [...]Transport{"", TransportSSE, TransportWebSocket, TransportC
 // hasSocket reports whether a wire can travel over a WebSocket.
 func hasSocket(wire string) bool { return wire == provider.TypeResponses }
 
+// agentOf is what requests say of whose they are.
+const agentOf = "ambit"
+
 // carrier takes a request to its provider and brings back what came, as much as there is.
 type carrier func(ctx context.Context, r *request, h *hearing) *provider.Failure
 

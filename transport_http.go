@@ -16,6 +16,7 @@ func (s *Session) overHTTP(ctx context.Context, r *request, h *hearing) *provide
 	if err != nil {
 		return h.broke(ctx, entry.EndNone, err)
 	}
+	req.Header.Set("User-Agent", agentOf)
 	for _, header := range r.family.Headers(r.model.Credential) {
 		req.Header.Set(header.Name, header.Value)
 	}

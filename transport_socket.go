@@ -50,7 +50,7 @@ func (s *Session) overSocket(ctx context.Context, r *request, h *hearing) *provi
 
 // dial opens a connection. A server that refuses has answered, and what it said is taken in, the first 1,024 bytes of it.
 func (s *Session) dial(ctx context.Context, r *request, h *hearing) (*socket, *provider.Failure) {
-	header := make(http.Header)
+	header := http.Header{"User-Agent": {agentOf}}
 	for _, of := range r.family.Headers(r.model.Credential) {
 		if of != provider.ContentType() {
 			header.Set(of.Name, of.Value)

@@ -57,7 +57,7 @@ func facts() []entry.Fact {
 		&entry.Input{ID: "a", Delivery: entry.Steer, By: "user", Body: body},
 		&entry.Promoted{Activity: 2, Inputs: []entry.Seq{7}},
 		&entry.Works{
-			Agent: "coder", Role: body, Tools: strings.Repeat("ab", 32), Parent: "s-0", Provider: "openai", Type: "responses", Model: "m", BaseURL: "http://x/v1", Output: 9, Window: 8, Travels: "auto", Dir: "/w", Plain: true,
+			Agent: "coder", Role: body, Tools: strings.Repeat("ab", 32), Parent: "s-0", Provider: "openai", Type: "responses", Model: "m", BaseURL: "http://x/v1", Output: 9, Window: 8, Travels: "auto", Policy: "cut", Dir: "/w", Plain: true,
 		},
 		&entry.Told{Baseline: true, Text: body, Volatile: body, Values: body, Missing: []entry.Missing{{Key: "core/git", Why: "no git"}}, Why: "it begins"},
 		&entry.Call{N: 3, ID: "call_1", Name: "bash"},

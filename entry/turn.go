@@ -37,6 +37,7 @@ type Works struct {
 	Output   int    `json:"output,omitempty"`    // the most tokens of an answer; 0 where the provider decides
 	Window   int    `json:"window,omitempty"`    // the model's, in tokens, as whoever leads the session says; 0 where they do not
 	Travels  string `json:"transport,omitempty"` // how requests travel: sse, websocket, websocket-cached or auto; empty for sse
+	Policy   string `json:"policy,omitempty"`    // what is left out of requests: record, cut or full
 	Dir      string `json:"dir,omitempty"`       // the folder that it works in
 	Plain    bool   `json:"mode_off,omitempty"`  // context.mode is off
 }

@@ -51,6 +51,9 @@ func (f *Failure) Passes() bool {
 // Error says all of it in one line.
 func (f *Failure) Error() string {
 	s := "the provider answered"
+	if f.Status == 0 && f.Kind == Unreachable {
+		s = "the provider gave no whole answer"
+	}
 	if f.Status != 0 && f.Status != statusOK {
 		s += " " + strconv.Itoa(f.Status)
 	}

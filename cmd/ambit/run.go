@@ -14,6 +14,7 @@ import (
 	"ambit/entry"
 	"ambit/internal/agent"
 	"ambit/internal/pool"
+	"ambit/internal/pricing"
 	"ambit/internal/selection"
 	"ambit/journal"
 	"ambit/provider"
@@ -64,15 +65,20 @@ func newRun(e *env) *cobra.Command {
 				return misused("the task is one argument: put it in quotes")
 			}
 			if len(args) == 1 && (strings.TrimSpace(args[0]) == "" || !utf8.ValidString(args[0])) {
-				return misused("the task is a text, in UTF-8")
+				return misused("the task is empty, or no UTF-8: say in words what is to be done")
 			}
-			if f.turns < 1 || f.output < 0 || f.window < 0 || f.limit < 0 || f.usd < 0 || f.dir == "" {
-				return misused("a limit is no less than nothing, --turns is 1 at least, and --dir names a folder")
+			switch {
+			case f.turns < 1:
+				return misused("--turns is 1 at least, not %d", f.turns)
+			case f.output < 0 || f.window < 0 || f.limit < 0 || f.usd < 0:
+				return misused("--output, --window, --time and --usd are no less than 0, which is for any")
+			case f.dir == "":
+				return misused("--dir names a folder, and is empty")
 			}
 			if m := ambit.Mode(f.mode); m != "" && m != ambit.ModeOn && m != ambit.ModeOff {
 				return misused("--mode is on or off, not %q", f.mode)
 			}
-			for _, name := range []string{"protocol", "transport", "base-url", "model", "dir"} {
+			for _, name := range []string{"protocol", "transport", "base-url", "model", "dir", "policy"} {
 				f.given[name] = c.Flags().Changed(name)
 			}
 			return nil
@@ -89,7 +95,7 @@ func newRun(e *env) *cobra.Command {
 	c.Flags().StringVar(&f.policy, "policy", ambit.PolicyFull, "what may be left out of requests: record (nothing), cut (results) or full (and old messages, for a checkpoint)")
 	c.Flags().StringVar(&f.dir, "dir", ".", "the folder that it works in")
 	c.Flags().BoolVar(&f.noProject, "no-project", false, "leave the project's instruction files unread; your own in Ambit's folder stay")
-	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; what no flag says is as it was there")
+	c.Flags().StringVar(&f.resume, "resume", "", "go on with this session of ambit run, by name, part of a name, or last; wire, model, window, base URL, transport, policy, mode and folder are as they were where no flag says otherwise")
 	c.Flags().StringVar(&f.scripted, "scripted", "", "play a written model instead of a real one: demo, in an empty folder")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule, such as \"allow bash:go test*\"; may be given several times")
 	c.Flags().StringVar(&f.mode, "mode", "", "context.mode: on, or off to tell the agent no live facts and leave its conversation as it is; without it as the session has it, and a new one on")
@@ -132,6 +138,9 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	if was != nil && !f.given["dir"] {
 		dir = was.Dir
 	}
+	if was != nil && !f.given["policy"] && was.Policy != "" {
+		f.policy = was.Policy
+	}
 	m.Credential = e.getenv(strings.ToUpper(m.Provider) + "_API_KEY")
 	if f.model != "" {
 		m.Name = f.model
@@ -141,6 +150,12 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	}
 	if f.baseURL != "" {
 		m.BaseURL = f.baseURL
+	}
+	if key := strings.ToUpper(m.Provider) + "_API_KEY"; m.Credential == "" && m.BaseURL == wires[protocol].BaseURL {
+		return m, dir, &hintError{fmt.Errorf("%s is not set in the environment, and %s answers nobody without it", key, m.BaseURL), "set it, or name a server of your own with --base-url"}
+	}
+	if _, priced := pricing.Lookup(m.Name, e.now()); f.usd > 0 && !priced {
+		e.say("--usd ends nothing: no price is known of the model %s", m.Name)
 	}
 	dir, err = filepath.Abs(dir)
 	return m, dir, err
@@ -156,6 +171,9 @@ func (e *env) runAgent(ctx context.Context, f *runFlags, task string) error {
 	}
 	if !slices.Contains(transports, ambit.Transport(f.transport)) {
 		return misused("there is no transport %q: sse, websocket, websocket-cached and auto are", f.transport)
+	}
+	if w := wires[f.protocol].Type; w != provider.TypeResponses && (f.transport == string(ambit.TransportWebSocket) || f.transport == string(ambit.TransportCached)) && f.resume == "" {
+		return misused("--transport %s goes with --protocol openai-responses only; sse and auto go with every one", f.transport)
 	}
 	if f.scripted != "" && f.resume != "" {
 		return misused("a written task has a beginning: --scripted and --resume do not go together")

@@ -180,7 +180,7 @@ func (m *model) works(f *entry.Works) {
 	p := m.w.plan
 	is := models()[p.model]
 	ok := f.Agent == agentName(p.agent) && m.text(f.Role) == role(p) && m.digest(f.Tools) && f.Provider == is.Provider && f.Type == is.Type && f.Model == is.Name &&
-		f.Output == 2000+1000*p.output && f.Dir == dirName(p.dir) && f.Window == m.w.press.window
+		f.Output == 2000+1000*p.output && f.Dir == dirName(p.dir) && f.Window == m.w.press.window && f.Policy == m.w.press.policy
 	m.w.holds(Input, ok && (!m.planed || m.plan != p), "the session is said to work with %+v, and works with %s (before: %s)", f, p, m.plan)
 	m.plan, m.planed = p, true
 }
