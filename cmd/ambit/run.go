@@ -151,14 +151,22 @@ func (e *env) runModel(f *runFlags, was *entry.Works) (m ambit.Model, dir string
 	if f.baseURL != "" {
 		m.BaseURL = f.baseURL
 	}
-	if key := strings.ToUpper(m.Provider) + "_API_KEY"; m.Credential == "" && m.BaseURL == wires[protocol].BaseURL {
-		return m, dir, &hintError{fmt.Errorf("%s is not set in the environment, and %s answers nobody without it", key, m.BaseURL), "set it, or name a server of your own with --base-url"}
+	dir, err = filepath.Abs(dir)
+	return m, dir, err
+}
+
+// runnable says what a model lacks to be asked, and what a limit lacks that nothing is known of.
+func (e *env) runnable(f *runFlags, m ambit.Model) error {
+	key := strings.ToUpper(m.Provider) + "_API_KEY"
+	for _, w := range wires {
+		if m.Credential == "" && m.BaseURL == w.BaseURL {
+			return &hintError{fmt.Errorf("%s is not set in the environment, and %s answers nobody without it", key, m.BaseURL), "set it, or name a server of your own with --base-url"}
+		}
 	}
 	if _, priced := pricing.Lookup(m.Name, e.now()); f.usd > 0 && !priced {
 		e.say("--usd ends nothing: no price is known of the model %s", m.Name)
 	}
-	dir, err = filepath.Abs(dir)
-	return m, dir, err
+	return nil
 }
 
 // runAgent has the agent do a task.
@@ -339,6 +347,9 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 		told = nil // what it found there is left behind
 	}
 	setup, err := e.runSetup(f, model, dir, home, told, read)
+	if err == nil {
+		err = e.runnable(f, model)
+	}
 	if err != nil {
 		return nil, err
 	}
