@@ -155,7 +155,8 @@ func (s *Setup) check() error {
 // Client is how a session of Ambit's own says who leads it.
 const Client = "ambit"
 
-// Begin makes a session, which is durable when Begin returns. Its title is the beginning of the text. The caller closes it.
+// Begin makes a session, which is durable when Begin returns. Its title is the first line of the text, which no purge reaches; without
+// one it is called by how the first input begins. The caller closes it.
 func (e *Engine) Begin(ctx context.Context, title string, setup Setup) (*Session, error) {
 	if err := setup.check(); err != nil {
 		return nil, err

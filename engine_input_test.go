@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -460,6 +461,36 @@ func TestTasks(t *testing.T) {
 		if body := string(x.body); strings.Contains(body, "Boss says") && strings.Contains(body, "Looking.") {
 			t.Errorf("the caller holds what the sub-agent said: %s", body)
 		}
+	}
+}
+
+// A session without a title is called by what was said first, and what was said stands in bodies alone, where a purge reaches it.
+func TestTitleOfAnOwnSession(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, talker(1))
+	s, err := d.engine.Begin(t.Context(), "", d.setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run(s, "Look for the word\nQUETZAL, "+strings.Repeat("please ", 20))
+	rec, err := ambit.OpenRecording(t.Context(), d.store, s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title := rec.Title(t.Context()); !strings.HasPrefix(title, "Look for the word QUETZAL, please") || len(title) > 90 {
+		t.Errorf("%q", title)
+	}
+	err = fs.WalkDir(os.DirFS(d.store.Folder(s.ID())), "entries", func(path string, f fs.DirEntry, err error) error {
+		if err != nil || f.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(filepath.Join(d.store.Folder(s.ID()), path))
+		if strings.Contains(string(raw), "QUETZAL") {
+			t.Errorf("%s holds what was said", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -15,9 +15,16 @@ import (
 // Imported reports whether the session was recorded elsewhere: then it is evidence, and nothing of it has authority.
 func (r *Recording) Imported() bool { return r.pool.Imported != nil }
 
-// Title is what people may call the session: what it was given, or what the recording that was imported says. It is
-// empty where there is none, or where it cannot be read.
+// Title is what people may call the session: what it was given, what the recording that was imported says, or how what was said
+// first to Ambit's own agent begins. It is empty where there is none, or where it cannot be read.
 func (r *Recording) Title(ctx context.Context) string {
+	if o := r.pool.Own; o != nil && r.pool.Session.Title == "" && len(o.Inputs) > 0 {
+		text, err := r.store.Body(ctx, r.session, *o.Inputs[0].Body)
+		if err != nil {
+			return ""
+		}
+		return titleOf(string(text))
+	}
 	if r.pool.Session.Title != "" || len(r.pool.Recordings) == 0 {
 		return r.pool.Session.Title
 	}

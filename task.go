@@ -109,7 +109,7 @@ func (e *Engine) Task(setup func() (Setup, error)) Tool {
 
 // task does one piece of work in a session of its own.
 func (e *Engine) task(ctx context.Context, prompt string, setup Setup) (id string, out Outcome, err error) {
-	s, err := e.Begin(ctx, prompt, setup)
+	s, err := e.Begin(ctx, "", setup)
 	if err != nil {
 		return "", out, err
 	}

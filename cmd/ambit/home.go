@@ -100,7 +100,7 @@ func called(ctx context.Context, d *journal.Dir, name, arg string) bool {
 	if err != nil || !ok || first.Title == arg || first.Key == ambit.TagKey(arg) {
 		return err == nil && ok
 	}
-	if !ambit.IsImport(first) {
+	if !ambit.IsImport(first) && first.Client != ambit.Client {
 		return false
 	}
 	rec, err := ambit.OpenRecording(ctx, d, name)

@@ -363,7 +363,7 @@ func (e *env) runSession(ctx context.Context, d *journal.Dir, f *runFlags, task,
 	if name != "" {
 		return engine.Resume(ctx, name, setup)
 	}
-	return engine.Begin(ctx, task, setup)
+	return engine.Begin(ctx, "", setup)
 }
 
 // resumed finds the session that is gone on with. The last is the one of ambit run that began last and works for no other: a

@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"ambit"
 	"ambit/internal/pool"
 	"ambit/journal"
 
@@ -319,7 +320,7 @@ func scriptSession(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil && !errors.Is(err, journal.ErrCorrupt) {
 			ts.Fatalf("%v", err)
 		}
-		if slices.Contains([]string{p.Session.Key, p.Session.Client, p.Session.Title}, args[1]) {
+		if slices.Contains([]string{p.Session.Key, p.Session.Client, ambit.RecordingOf(d, name, p).Title(context.Background())}, args[1]) {
 			found = append(found, name)
 		}
 	}

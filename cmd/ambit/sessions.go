@@ -80,6 +80,9 @@ func (e *env) sessionRows(ctx context.Context) ([]sessionRow, error) {
 			Session: name, Title: p.Session.Title, Client: p.Session.Client, Threads: len(p.Threads()), Entries: int(p.Seq), Requests: len(p.Exchanges),
 			Missing: p.Missing, Updated: p.Updated,
 		}
+		if p.Own != nil {
+			row.Title = ambit.RecordingOf(d, name, p).Title(ctx)
+		}
 		if p.Imported != nil {
 			row.Imported = p.Imported.Format
 			row.Updated = p.Newest()
