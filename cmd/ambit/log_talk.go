@@ -102,7 +102,7 @@ func (t *talk) lacks(name string, damage error) error {
 }
 
 func (t *talk) line(format string, args ...any) {
-	fmt.Fprintln(t.out, printable(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
+	fmt.Fprintln(t.out, printableLine(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
 func (t *talk) printSession(ctx context.Context) {

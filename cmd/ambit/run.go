@@ -448,14 +448,19 @@ func gauge(u *entry.Usage, usable int) string {
 // printableLines is printable, but keeps lines and tabs.
 func printableLines(text string) string {
 	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		cells := strings.Split(line, "\t")
-		for j := range cells {
-			cells[j] = printable(cells[j])
-		}
-		lines[i] = strings.Join(cells, "\t")
+	for i := range lines {
+		lines[i] = printableLine(lines[i])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// printableLine is printable, but keeps tabs.
+func printableLine(line string) string {
+	cells := strings.Split(line, "\t")
+	for i := range cells {
+		cells[i] = printable(cells[i])
+	}
+	return strings.Join(cells, "\t")
 }
 
 // runEnd says how it ended.

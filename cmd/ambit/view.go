@@ -180,7 +180,7 @@ func (v *viewing) segment(s *ambit.Segment) {
 		return
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		fmt.Fprintln(v.out, printable(strings.TrimRight(head+line, " ")))
+		fmt.Fprintln(v.out, printableLine(strings.TrimRight(head+line, " ")))
 		head = strings.Repeat(" ", utf8.RuneCountInString(head))
 	}
 }
