@@ -215,6 +215,7 @@ func (n *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	over := it.over
 	it.answer = w.spoil(&it.coming, w.tongue.wire, f, whole)
 	if it.over = over || f == Overflow; it.over {
+		w.long = true
 		it.fate = fatal
 	}
 	it.flow = &flow{answer: *it.answer, ctx: req.Context(), dice: rand.New(rand.NewPCG(w.dice.Uint64(), 1))}
@@ -357,7 +358,7 @@ func (w *outside) edited(p *passing, it *way) {
 	for from > 1 && (came[from-1].kind == "said" || came[from-1].kind == "call") {
 		from--
 	}
-	may := func(kind string) bool { return kind == "result" || kind == "user" && (w.window > 0 || len(p.ways) > 0) } // where it would not fit else
+	may := func(kind string) bool { return kind == "result" || kind == "user" && (w.window > 0 || w.long) } // where it would not fit else
 	i := from
 	for _, a := range got {
 		if i < len(came) && a.kind == came[i].kind && a.id == came[i].id && (a.text == came[i].text || may(a.kind) && len(a.text) < len(came[i].text)) {

@@ -33,6 +33,7 @@ type outside struct {
 	lost   int // halves of exchanges that this process has not recorded
 	hurt   int // exchanges in a row that were not recorded though the disk did not fail while they passed
 
+	long     bool  // a request was refused as too long: what was shortened then stays so
 	split    bool  // a session was begun because another could not be taken up: what follows what is not looked at any more
 	main     *talk // the conversation that the agent has
 	talks    int
