@@ -77,14 +77,21 @@ func (s *Session) Aside(ctx context.Context, q Aside) (Answered, error) {
 	if len(q.ID) > maxInputID || !utf8.ValidString(q.ID) {
 		return Answered{}, sayf(ErrRefused, "the id of a question is UTF-8 of at most %d bytes", maxInputID)
 	}
-	s.asking.Lock()
-	defer s.asking.Unlock()
 	if q.Limits.Time > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, q.Limits.Time, errTime)
 		defer stop()
 	}
-	out, r, err := s.question(ctx, q)
+	var out Answered
+	var r *request
+	err := context.Cause(ctx)
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+		out, r, err = s.question(ctx, q)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
 	if err == nil && r != nil {
 		var a *answer
 		if a, err = s.ask(ctx, r); err == nil {
@@ -186,7 +193,7 @@ func (s *Session) known(ctx context.Context, q Aside, attempts []pool.Aside, b *
 		}
 	}
 	x := p.Exchange(newest.N)
-	if m := s.setup.Model; x == nil || (origin{x.Request.Provider, x.Request.Type, x.Request.Model}) != m.origin() {
+	if m := s.setup.Model; x == nil || x.Request.Method != http.MethodPost || (origin{x.Request.Provider, x.Request.Type, x.Request.Model}) != m.origin() {
 		return Answered{}, nil, nil
 	}
 	body, err := s.text(ctx, asWent(x))

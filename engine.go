@@ -239,5 +239,5 @@ func (e *Engine) take(ctx context.Context, id string) (*Session, error) {
 }
 
 func (e *Engine) session(id string) *Session {
-	return &Session{engine: e, id: id, where: make(map[provider.Hash]entry.Seq), purged: make(map[provider.Hash]bool)}
+	return &Session{engine: e, id: id, asking: make(chan struct{}, 1), where: make(map[provider.Hash]entry.Seq), purged: make(map[provider.Hash]bool)}
 }

@@ -79,7 +79,7 @@ func (s *Session) plan(ctx context.Context, r *request, of *pressure.Thread, e p
 	}
 	r.plan = pressure.NewPlan(of, pressure.Case{
 		Request: &pressure.Request{Family: r.family, Asked: r.asked, Body: r.whole, Elements: e, Hashes: hashes},
-		N:       s.n + 1, At: s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins, Recall: s.recalls(),
+		At:      s.engine.o.Now().UTC(), Policy: policy, Model: r.model.Name, Window: r.model.Window, Pins: s.pins, Recall: s.recalls(),
 		Before: func() int { return shared },
 		Book: pressure.Book{
 			Flush: func() error { return r.keep(r.way.all) },
@@ -120,8 +120,7 @@ func (s *Session) planned(r *request, n int, again bool) error {
 	if r.plan == nil {
 		return nil
 	}
-	if again {
-		r.plan.Again(n)
+	if r.plan.As(n); again {
 		return nil
 	}
 	stands := r.plan.AsStands

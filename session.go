@@ -22,8 +22,8 @@ type Session struct {
 	id     string
 	unlock func() error
 
-	running sync.Mutex // held by Run
-	asking  sync.Mutex // held by Aside
+	running sync.Mutex    // held by Run
+	asking  chan struct{} // holds one while Aside asks
 
 	mu      sync.Mutex // guards what follows
 	setup   Setup

@@ -15,12 +15,15 @@ import (
 type caller struct {
 	session string
 	off     bool   // context.mode is, there
-	limits  Bounds // what is left of the activity's; 0 for any
+	limits  Bounds // what is left of the activity's; 0 for any, less for nothing
 
 	mu     sync.Mutex // guards what follows
 	output int
 	usd    float64
 }
+
+// nothing is what is left of a limit that is reached.
+const nothing = -1
 
 type callerKey struct{}
 
@@ -35,7 +38,7 @@ func (c *caller) add(out Outcome) {
 func (c *caller) lower(l *Bounds) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if most := c.limits.Output - c.output; c.limits.Output > 0 {
+	if most := c.limits.Output - c.output; c.limits.Output != 0 {
 		if most <= 0 {
 			return &LimitError{"output, which leaves nothing for a sub-agent"}
 		}
@@ -43,7 +46,7 @@ func (c *caller) lower(l *Bounds) error {
 			l.Output = most
 		}
 	}
-	if most := c.limits.USD - c.usd; c.limits.USD > 0 {
+	if most := c.limits.USD - c.usd; c.limits.USD != 0 {
 		if most <= 0 {
 			return &LimitError{"money, which leaves nothing for a sub-agent"}
 		}

@@ -224,10 +224,10 @@ func (s *Session) account(ctx context.Context, n int, u *used, limits Bounds) er
 	by := &caller{session: s.id, off: s.own.Works.Plain}
 	s.mu.Unlock()
 	if limits.Output > 0 {
-		by.limits.Output = max(1, limits.Output-u.output)
+		by.limits.Output = orElse(max(0, limits.Output-u.output), nothing)
 	}
 	if limits.USD > 0 {
-		by.limits.USD = max(1e-9, limits.USD-u.usd)
+		by.limits.USD = orElse(max(0, limits.USD-u.usd), nothing)
 	}
 	err := s.settle(context.WithValue(ctx, callerKey{}, by), n)
 	output, usd := by.take()

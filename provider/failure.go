@@ -180,6 +180,8 @@ func (f *Failure) kind(detail JSON) FailureKind {
 	switch {
 	case k == RateLimited && strings.Contains(string(detail), "PerDay"):
 		return Unpaid
+	case k == Invalid && (f.Status == 401 || f.Status == 403):
+		return Denied
 	case k != "":
 		return k
 	case f.Status == 401 || f.Status == 403:

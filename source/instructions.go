@@ -213,6 +213,9 @@ func (n *Instructions) look(name, root string) (string, error) {
 	if !found.file() || root != "/" && !within(root, found.Real) {
 		return "", nil
 	}
+	if base := path.Base(found.Real); base != path.Base(name) && path.Ext(base) != ".md" { // a link may lead to another text, and to no file of secrets
+		return "", nil
+	}
 	return found.Real, nil
 }
 

@@ -19,6 +19,11 @@ func (t *toolbox) permit(ctx context.Context, v values, tools []string, subjects
 			}
 		}
 	}
+	for _, subject := range subjects {
+		if verdict := t.rules.Decide(writeSpec.name, subject); tools[0] == editSpec.name && verdict.Action == Deny { // what is not to be written is not to be edited
+			worst = verdict
+		}
+	}
 	subject := subjects[len(subjects)-1]
 	switch {
 	case worst.Action == Allow:

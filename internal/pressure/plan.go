@@ -44,8 +44,8 @@ func NewPlan(t *Thread, c Case) *Plan {
 // Body is what is sent; nil when it is the request as it came.
 func (p *Plan) Body() []byte { return p.body }
 
-// Again says that the request is asked once more, and recorded as another one.
-func (p *Plan) Again(n int) { p.c.N, p.attempt, p.status, p.refused = n, 1, 0, nil }
+// As says as which request it is recorded, also where it is asked once more, as another one.
+func (p *Plan) As(n int) { p.c.N, p.attempt, p.status, p.refused = n, 1, 0, nil }
 
 // Sent is the entry that says what went to the provider: nil where that is what the request is recorded by. Its body is put.
 func (p *Plan) Sent(went []byte) (*entry.Sent, error) {

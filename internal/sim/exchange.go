@@ -248,7 +248,7 @@ func (m *model) response(seq entry.Seq, f *entry.Response) {
 		m.said = append(m.said, answer)
 		m.w.r.Events["answers"]++
 	case either:
-		m.maybe = &maybe{len(m.said), answer}
+		m.maybe = &maybe{at: len(m.said), said: answer}
 	}
 }
 

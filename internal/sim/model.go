@@ -89,7 +89,8 @@ type told struct{ value, removal string }
 
 // maybe is an answer of which it is not clear whether it was taken.
 type maybe struct {
-	at   int // where it would stand
+	left bool // by a process that died, so that its calls are not run
+	at   int  // where it would stand
 	said said
 }
 
@@ -305,6 +306,9 @@ func (m *model) taken() {
 	if m.maybe != nil {
 		m.said = slices.Insert(m.said, m.maybe.at, m.maybe.said)
 		m.answers++
+		for _, c := range m.maybe.said.calls {
+			m.dead[c.id] = m.maybe.left
+		}
 		m.asking, m.maybe = false, nil
 	}
 }
@@ -316,9 +320,7 @@ func (m *model) wake() {
 		m.dead[c.id] = !m.began[c.id]
 	}
 	if m.maybe != nil {
-		for _, c := range m.maybe.said.calls {
-			m.dead[c.id] = true
-		}
+		m.maybe.left = true
 	}
 	for id := range m.began {
 		m.left[id] = true
