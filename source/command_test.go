@@ -86,6 +86,16 @@ func TestCommandThatIsNone(t *testing.T) {
 	}
 }
 
+// settings answers as git does where nothing is set up, and else as what is played.
+func settings(p *played) source.Exec {
+	return func(ctx context.Context, c source.Cmd) (source.Output, error) {
+		if slices.Contains(c.Args, "config") {
+			return source.Output{Status: 1}, nil
+		}
+		return p.exec(ctx, c)
+	}
+}
+
 // covers: S-15 part
 func TestGit(t *testing.T) {
 	const header = "# branch.oid 0123456789abcdef0123456789abcdef01234567\n# branch.head fix/<env>\n# branch.upstream origin/x\n# branch.ab +0 -0\n"
@@ -97,7 +107,7 @@ func TestGit(t *testing.T) {
 		{"no commit", "# branch.oid (initial)\n# branch.head main\n? a\n", "Branch: main\nWorking tree: 1 untracked"},
 	} {
 		p := &played{out: source.Output{Stdout: []byte(tt.out)}}
-		s := source.Git(p.exec, "/r")
+		s := source.Git(settings(p), "/r")
 		expect(t, begin(t, compose(t, s)), source.Ready, "<git>\n"+tt.want+"\n</git>")
 		if p.asked.Dir != "/r" || p.asked.Limit <= 0 || p.asked.Bytes <= 0 || !s.Volatile() || !s.Optional() {
 			t.Errorf("%s: asked for %+v", tt.name, p.asked)
@@ -105,7 +115,7 @@ func TestGit(t *testing.T) {
 	}
 
 	p := &played{out: source.Output{Stdout: []byte(header + "? a\n? b"), Cut: true}}
-	c := compose(t, source.Git(p.exec, "/r"))
+	c := compose(t, source.Git(settings(p), "/r"))
 	o := begin(t, c)
 	expect(t, o, source.Ready, "<git>\nBranch: fix/&lt;env&gt;\nWorking tree: 1 untracked, and more\n</git>")
 	p.out = source.Output{Status: 128, Stderr: "fatal: detected dubious ownership"}

@@ -9,7 +9,7 @@ import (
 type Cmd struct {
 	Args  []string      // the program and its arguments; no shell reads them
 	Dir   string        // where it runs
-	Env   []string      // NAME=VALUE, in addition to what the caller's process has
+	Env   []string      // NAME=VALUE, in addition to what the caller's process has; what looks like a credential there it does not get
 	Limit time.Duration // after which it is killed
 	Bytes int           // how much of its output is kept; what is more is read and dropped
 }

@@ -2,7 +2,9 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,8 +23,8 @@ type tree struct {
 
 // Git is the source core/git: the branch of the repository at a folder, and how many files are changed, untracked and in
 // conflict. Outside a repository it is absent. It takes at most DefaultCommandLimit and 256 KiB of git's output; beyond that it
-// says that there is more. No hook and no file-system monitor of the repository's settings is run. It is volatile, and
-// optional, so that no slow disk holds up a session.
+// says that there is more. Nothing that the repository's settings name is run: no hook, no file-system monitor, and no filter, so that
+// a file that a filter changes may count as changed. It is volatile, and optional, so that no slow disk holds up a session.
 func Git(run Exec, dir string) Source {
 	c := Cmd{
 		Args: []string{
@@ -34,6 +36,10 @@ func Git(run Exec, dir string) Source {
 	return Of(Spec[tree]{
 		Key: "core/git",
 		Load: func(ctx context.Context) (tree, error) {
+			c, err := unfiltered(ctx, run, c)
+			if err != nil {
+				return tree{}, err
+			}
 			out, err := run(ctx, c)
 			switch {
 			case err != nil:
@@ -55,6 +61,37 @@ func Git(run Exec, dir string) Source {
 		Optional: true,
 		Volatile: true,
 	})
+}
+
+// unfiltered is a git command that runs none of the filters that are set up: git has no switch for that, so each is set to nothing.
+func unfiltered(ctx context.Context, run Exec, c Cmd) (Cmd, error) {
+	out, err := run(ctx, Cmd{
+		Args: []string{"git", "config", "--null", "--name-only", "--get-regexp", `^filter\.`}, Dir: c.Dir, Env: c.Env, Limit: c.Limit, Bytes: c.Bytes,
+	})
+	switch {
+	case err != nil:
+		return c, fmt.Errorf("run git: %w", err)
+	case out.Cut:
+		return c, errors.New("the repository's settings have more filters than can be turned off")
+	}
+	var set []string
+	for name := range strings.SplitSeq(string(out.Stdout), "\x00") {
+		filter := name[:max(0, strings.LastIndexByte(name, '.'))]
+		if !strings.HasPrefix(filter, "filter.") || slices.Contains(set, filter) {
+			continue
+		}
+		set = append(set, filter)
+	}
+	env := slices.Clone(c.Env)
+	for i, filter := range set {
+		for j, to := range []string{".clean=", ".process=", ".required=false"} {
+			key, value, _ := strings.Cut(to, "=")
+			n := 3*i + j
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s%s", n, filter, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		}
+	}
+	c.Env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", 3*len(set)))
+	return c, nil
 }
 
 // readTree counts the lines of git status. Of output that was cut the last line may be half, and is left out.

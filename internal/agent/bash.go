@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ambit/source/host"
 )
 
 const (
@@ -46,7 +47,7 @@ func (t *toolbox) bash(ctx context.Context, v values) (string, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, limit, late)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "sh", "-c", "--", line)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = t.real, t.environ(os.Environ()), afterwards
+	cmd.Dir, cmd.Env, cmd.WaitDelay = t.real, append(host.Environ(os.Environ(), t.o.Env...), "PWD="+t.real), afterwards
 	out := &ends{half: t.most(bashBytes) / 2}
 	cmd.Stdout, cmd.Stderr = out, out
 	kill := grouped(cmd)
@@ -71,19 +72,6 @@ func (t *toolbox) bash(ctx context.Context, v values) (string, error) {
 		return said, fmt.Errorf("the command ended by a %s", exit)
 	}
 	return "", fmt.Errorf("run sh: %w", bare(err))
-}
-
-// credential are parts of the names of variables that hold one.
-var credential = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"}
-
-// environ is what of an environment commands get.
-func (t *toolbox) environ(all []string) []string {
-	kept := slices.DeleteFunc(slices.Clone(all), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		upper := strings.ToUpper(name)
-		return !slices.Contains(t.o.Env, name) && slices.ContainsFunc(credential, func(c string) bool { return strings.Contains(upper, c) })
-	})
-	return append(kept, "PWD="+t.real)
 }
 
 // ends keeps head and tail of what is written to it.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"ambit/source"
@@ -34,7 +36,7 @@ func run(ctx context.Context, c source.Cmd) (source.Output, error) {
 	}
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(Environ(os.Environ()), c.Env...)
 	cmd.WaitDelay = afterwards
 	out, complaint := beginning{limit: c.Bytes}, beginning{limit: stderrBytes}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
@@ -54,6 +56,19 @@ func run(ctx context.Context, c source.Cmd) (source.Output, error) {
 		Stdout: out.kept.Bytes(), Cut: out.cut,
 		Stderr: complaint.kept.String(), Status: cmd.ProcessState.ExitCode(),
 	}, nil
+}
+
+// credential are parts of the names of variables that hold one.
+var credential = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"}
+
+// Environ is what of an environment, NAME=VALUE each, commands get: all but what looks like a credential by its name, unless that is
+// among those to keep.
+func Environ(all []string, keep ...string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		upper := strings.ToUpper(name)
+		return !slices.Contains(keep, name) && slices.ContainsFunc(credential, func(c string) bool { return strings.Contains(upper, c) })
+	})
 }
 
 // beginning keeps the first bytes that are written to it, and drops the rest.

@@ -154,9 +154,38 @@ func TestGitOfAFolder(t *testing.T) {
 	if out, err := exec.Command("git", "-C", dir, "init", "--quiet", "--initial-branch=main").CombinedOutput(); err != nil {
 		t.Fatal(string(out), err)
 	}
+	// What the repository's settings name is not run, and a command gets no credential.
+	t.Setenv("SOME_API_KEY", "sk-secret")
+	ran := filepath.Join(t.TempDir(), "ran")
+	git := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.invalid"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatal(string(out), err)
+		}
+	}
+	write(t, filepath.Join(dir, "f.txt"), "x\n")
+	write(t, filepath.Join(dir, ".gitattributes"), "*.txt filter=e=vil\n*.md filter=long")
+	write(t, filepath.Join(dir, "g.md"), "x\n")
+	git("add", "-A")
+	git("commit", "-qm", "one")
+	git("config", "filter.e=vil.clean", "echo ran >> '"+ran+"'; cat")
+	git("config", "filter.long.process", "echo ran >> '"+ran+"'")
+	git("config", "filter.long.required", "true")
+	for _, name := range []string{"f.txt", "g.md"} {
+		write(t, filepath.Join(dir, name), "x\n")
+		if err := os.Chtimes(filepath.Join(dir, name), time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(t, filepath.Join(dir, "a"), "")
 	o, err := c.Initialize(c.Observe(t.Context(), nil))
 	if err != nil || o.Text() != "<git>\nBranch: main\nWorking tree: 1 untracked\n</git>" {
 		t.Errorf("%s %v", o.Text(), err)
+	}
+	if text, err := os.ReadFile(ran); err == nil {
+		t.Errorf("a filter of the repository was run: %s", text)
+	}
+	if out, err := host.Exec()(t.Context(), shell("env")); err != nil || strings.Contains(string(out.Stdout), "sk-secret") {
+		t.Errorf("a command gets %s, %v", out.Stdout, err)
 	}
 }
