@@ -3,8 +3,9 @@ package sim
 import (
 	"bytes"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"ambit/provider"
 )

@@ -2,8 +2,9 @@ package scripted
 
 import (
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"unicode/utf8"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"ambit/entry"
 )

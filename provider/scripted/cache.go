@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"sync"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"ambit/entry"
 )

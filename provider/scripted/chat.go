@@ -3,6 +3,7 @@ package scripted
 import (
 	"bytes"
 	"fmt"
+
 	json "github.com/go-json-experiment/json/v1"
 
 	"ambit/entry"

@@ -2,9 +2,10 @@ package scripted
 
 import (
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"net/http"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"ambit/entry"
 )

@@ -3,9 +3,10 @@ package scripted
 import (
 	"bytes"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // request is as much of a request as a Provider needs, read as Messages has it.

@@ -3,9 +3,10 @@ package scripted
 import (
 	"bytes"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"net/http"
 	"slices"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"ambit/entry"
 )

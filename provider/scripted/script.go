@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strconv"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // Script is what a Provider plays. The zero Script has no conversation, so every message is refused.

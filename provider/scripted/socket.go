@@ -3,11 +3,12 @@ package scripted
 import (
 	"bytes"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"github.com/coder/websocket"
 )

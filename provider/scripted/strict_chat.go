@@ -2,9 +2,10 @@ package scripted
 
 import (
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // verifyChat refuses what OpenAI refuses on Chat Completions. Thoughts may be sent back or left out; what is sent back must be

@@ -1,8 +1,9 @@
 package scripted
 
 import (
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // unsigned are the signatures that Google lets stand for one that a client does not have. Source: Gemini's documentation of

@@ -1,9 +1,10 @@
 package scripted
 
 import (
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // strictRequest is what Anthropic verifies of a request.

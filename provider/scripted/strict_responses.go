@@ -2,9 +2,10 @@ package scripted
 
 import (
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"slices"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 )
 
 // strictItem is what OpenAI verifies of an input item.
