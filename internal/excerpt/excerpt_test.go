@@ -26,6 +26,19 @@ func anyText() *rapid.Generator[string] {
 
 // TestCutLaws: what is shortened fits, keeps its head and tail, names the reference and counts what is left out.
 // covers: X-10 part
+// A paste without an end of a sentence, each line of which looks like a demand, is shortened all the same.
+func TestUserTextOfALog(t *testing.T) {
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "line %d of it must not be changed by anybody\n", i)
+	}
+	for _, limit := range []int{4000, 400} {
+		if got := excerpt.UserText(b.String(), limit, excerpt.Where{}); len(got) > limit+64_000+1000 || limit == 400 && len(got) > 20_000 || !strings.HasPrefix(got, "line 0 of it must") {
+			t.Errorf("to %d bytes: %d", limit, len(got))
+		}
+	}
+}
+
 func TestCutLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, limit := anyText().Draw(t, "text"), rapid.IntRange(excerpt.MinCut, 3000).Draw(t, "limit")

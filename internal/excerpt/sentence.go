@@ -18,7 +18,7 @@ func passages(text string, all []row) (spans []span, first []int) {
 			continue
 		}
 		s, from := all[i].span, i
-		for i+1 < len(all) && goesOn(text, all[i], all[i+1]) {
+		for i+1 < len(all) && all[i].to-s.from < maxPassage && goesOn(text, all[i], all[i+1]) {
 			i++
 			s.to = all[i].to
 		}
@@ -26,6 +26,9 @@ func passages(text string, all []row) (spans []span, first []int) {
 	}
 	return spans, first
 }
+
+// maxPassage is how long a passage is that goes on in the next line, in bytes: a longer one is a log, or a list.
+const maxPassage = 1500
 
 // wrapped is the shortest line behind which a sentence may go on, in bytes; text is wrapped at widths well above it.
 const wrapped = 30

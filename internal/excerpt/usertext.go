@@ -11,7 +11,8 @@ import (
 
 // UserText shortens a long message of a user for later requests. It keeps the beginning, the end and every constraint (see
 // Constraints) verbatim, once, in order, with a marker for each part that is left out; the first one says how to get the whole
-// back. The result has at most limit bytes unless the constraints and markers alone need more; then a quarter of limit is
+// back. The result has at most limit bytes unless the constraints, of which 16 KiB or 16 times
+// the limit are kept, and markers alone need more; then a quarter of limit is
 // still for the beginning and the end. A limit below MinCut counts as MinCut. A text that fits, or that UserText has
 // shortened to this limit or a smaller one, is returned as it is; one that it has shortened less is shortened further.
 func UserText(text string, limit int, w Where) string {
@@ -23,7 +24,7 @@ func UserText(text string, limit int, w Where) string {
 	if p.limit <= limit {
 		return text
 	}
-	keep := once(p.text, constraintSpans(p.text))
+	keep := bounded(once(p.text, constraintSpans(p.text)), max(mostConstraints, 16*limit))
 	held := len(userMarker(limit, p.all, p.all, w)) + 2*gapRoom
 	for i, s := range keep {
 		held += s.to - s.from
@@ -35,6 +36,20 @@ func UserText(text string, limit int, w Where) string {
 	head := headEnd(p.text, room*3/5)
 	tail := tailStart(p.text, room-head)
 	return p.without(p.kept(keep, head, tail), limit, w)
+}
+
+// mostConstraints is how much of the constraints of one message is kept however short it is to be, in bytes: what has more was hardly
+// written by hand.
+const mostConstraints = 16 << 10
+
+// bounded are the first of parts that have so many bytes together.
+func bounded(parts []span, most int) []span {
+	for i, s := range parts {
+		if most -= s.to - s.from; most < 0 {
+			return parts[:i]
+		}
+	}
+	return parts
 }
 
 // once are parts of a text, those that say the same only the first time.
