@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"unicode/utf8"
 
 	"ambit/entry"
@@ -65,6 +66,9 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 			failure = &said
 		}
 	}
+	if failure != nil {
+		failure.Message = r.model.hide(failure.Message)
+	}
 	usable := failure == nil && fault == nil && len(reply.Unit.Parts) > 0
 	if usable {
 		s.leave(r, h, got.Answer.ID, &reply)
@@ -110,6 +114,17 @@ func (s *Session) attempt(ctx context.Context, r *request, n int) (*answer, erro
 	}
 	return a, nil
 }
+
+// hide is a provider's word without the credential, which some repeat when they refuse it.
+func (m *Model) hide(text string) string {
+	if len(m.Credential) < shortCredential {
+		return text
+	}
+	return strings.ReplaceAll(text, m.Credential, "[the credential]")
+}
+
+// shortCredential is how long one is at least that is one, in bytes: a shorter word may be part of any text.
+const shortCredential = 8
 
 // statusOf is the status that an answer would have had over HTTP.
 func statusOf(f *entry.Response) int {

@@ -547,6 +547,23 @@ func TestCredentialIsNotKept(t *testing.T) {
 	}
 }
 
+// A provider repeats the credential that it refuses: the error, and the entry that says how the work ended, do not.
+func TestCredentialIsNotRepeated(t *testing.T) {
+	d := newDesk(t, provider.TypeMessages, &answers{status(401, `{"type":"error","error":{"type":"invalid_request_error","message":"bad key hunter2-hunter2"}}`)})
+	d.setup.Model.Credential = "hunter2-hunter2"
+	s := d.begin("Go.")
+	_, err := s.Run(t.Context())
+	failure, is := errors.AsType[*provider.Failure](err)
+	if !is || failure.Kind != provider.Denied || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "[the credential]") {
+		t.Error(err)
+	}
+	for _, f := range d.facts(s.ID()) {
+		if raw, err := json.Marshal(f); err != nil || strings.Contains(string(raw), "hunter2") {
+			t.Errorf("%s, %v", raw, err)
+		}
+	}
+}
+
 // Some servers number the calls of each answer anew. Each call has the result that it was given all the same, also when the session
 // is taken up again.
 //
