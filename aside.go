@@ -84,7 +84,7 @@ func (s *Session) Aside(ctx context.Context, q Aside) (Answered, error) {
 	}
 	var out Answered
 	var r *request
-	err := context.Cause(ctx)
+	var err error
 	select {
 	case s.asking <- struct{}{}:
 		defer func() { <-s.asking }()

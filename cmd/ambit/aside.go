@@ -34,10 +34,10 @@ func newAside(e *env) *cobra.Command {
 				return misused("aside takes a session and a question: put the question in quotes")
 			}
 			if strings.TrimSpace(args[1]) == "" || !utf8.ValidString(args[1]) {
-				return misused("the question is a text, in UTF-8")
+				return misused("the question is empty, or no UTF-8")
 			}
 			if f.output < 0 || f.limit < 0 || f.usd < 0 {
-				return misused("a limit is no less than nothing")
+				return misused("--output, --time and --usd are no less than 0, which is for any")
 			}
 			return nil
 		},
@@ -48,6 +48,7 @@ func newAside(e *env) *cobra.Command {
 	}
 	c.Flags().StringVar(&id, "id", "", "your own name for the question, under which it is answered once")
 	c.Flags().StringVar(&f.baseURL, "base-url", "", "where the model is asked; without it as the session has it")
+	c.Flags().StringArrayVar(&f.allow, "allow", nil, "a rule that the session was run with; one that takes a tool away, as \"deny skill:*\" does, takes it away here, too")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	c.Flags().IntVar(&f.output, "output", 0, "the most tokens of the answer; 0 for any")
 	c.Flags().DurationVar(&f.limit, "time", 0, "the longest time, such as 30s; 0 for any")
