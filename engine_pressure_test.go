@@ -649,11 +649,11 @@ func (d *desk) act(id string, do func(*ambit.Recording) error) {
 	}
 }
 
-// A talk goes on and on, with nothing in it but what the user and the model say, and once a long paste without a full stop: it never
-// becomes too long, and what the user demanded at first is said to the end.
+// Among what the user and the model say stands a long paste without a full stop, each line of which looks like a demand: it does not
+// become too long, and what the user demanded is said to the end.
 //
 // covers: X-07 part
-func TestLongTalk(t *testing.T) {
+func TestLongPaste(t *testing.T) {
 	var turns []scripted.Turn
 	for i := range 150 {
 		turns = append(turns, scripted.Turn{Text: strings.Repeat(fmt.Sprintf("Answer %d says one more thing about it. ", i), 12)})
@@ -664,23 +664,23 @@ func TestLongTalk(t *testing.T) {
 	d := newDesk(t, provider.TypeMessages, model)
 	d.setup.Model.Window, d.setup.Agent.Tools, d.setup.Model.Rest = 10_000, nil, nil
 	s := d.begin(constraint)
-	for i := range 120 {
+	for i := range 20 {
 		text := strings.Repeat(fmt.Sprintf("Thing %d is what I think of now. ", i), 9)
-		if i < 60 {
+		if i < 10 {
 			text = fmt.Sprintf("You must never delete the file ledger-%d.csv, whatever happens. ", i) + text
 		}
-		if i == 60 {
+		if i == 10 {
 			text = strings.Repeat("this line of a log is one that must not be read by anybody\n", 3000)
 		}
 		d.say(s, text)
 	}
-	if out, err := s.Run(t.Context()); err != nil || out.Activities != 121 {
+	if out, err := s.Run(t.Context()); err != nil || out.Activities != 21 {
 		t.Fatalf("%d activities: %v", out.Activities, err)
 	}
-	if last := string(d.asked[len(d.asked)-1].body); !strings.Contains(last, constraint) || !strings.Contains(last, "Thing 119 is") {
+	if last := string(d.asked[len(d.asked)-1].body); !strings.Contains(last, constraint) || !strings.Contains(last, "Thing 19 is") {
 		t.Errorf("the last request does not hold what was said first and last: %s", last)
 	}
-	for i := range 60 {
+	for i := range 10 {
 		demand, said := fmt.Sprintf("You must never delete the file ledger-%d.csv, whatever happens.", i), false
 		for n, x := range d.asked {
 			is := strings.Contains(string(x.body), demand)

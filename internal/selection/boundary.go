@@ -183,12 +183,11 @@ func (t *talk) cheapest(list []*result, least float64, target int) *plan {
 }
 
 // fit makes a request that does not fit small enough: by what costs least first, then by what loses more and more, at last
-// by excerpts of what is newest, and where all that is not enough, old messages of the user's go, whose constraints the checkpoint
-// says. It takes the first that is small enough, or else the smallest.
+// by excerpts of what is newest. It takes the first that is small enough, or else the smallest.
 func (t *talk) fit(d *Decision, list []*result) {
 	target := t.target(d)
 	var best *plan
-	for i := range len(t.harder()) + len(squeezed) + 1 {
+	for i := range len(t.harder()) + len(squeezed) {
 		p := t.rung(i, list, target)
 		if p == nil || p.removed(t) <= 0 || best != nil && p.total >= best.total {
 			continue
@@ -241,11 +240,8 @@ func (t *talk) rung(i int, list []*result, target int) *plan {
 		return t.hard(list, s.least, s.tail)
 	}
 	s := steps[len(steps)-1]
-	n := i - len(steps)
-	t.users = n == len(squeezed)
 	p := t.hard(list, s.least, s.tail)
-	t.users = false
-	t.excerpts(p, squeezed[min(n, len(squeezed)-1)])
+	t.excerpts(p, squeezed[i-len(steps)])
 	return p.count(t)
 }
 

@@ -249,7 +249,7 @@ func (t *talk) optional(group []int, ages []int, worth []float64, least float64,
 			return false
 		case m.Role != unit.Assistant && m.Role != unit.Tool && m.Role != unit.User, m.Summary:
 			return false
-		case m.Role != unit.Assistant && t.says(i) && !(t.users && m.Role == unit.User):
+		case m.Role != unit.Assistant && t.says(i):
 			return false
 		}
 	}

@@ -16,7 +16,6 @@ type talk struct {
 	hashes []thread.Hash
 	shown  []thread.Shown
 	stale  []entry.Seq
-	users  bool  // old messages of the user's may be left out, too
 	size   []int // tokens of each message as it is shown, with what stands behind it
 	sums   []int // of the head and the messages before each; nil until somebody asks
 	total  int   // of the whole request
