@@ -494,6 +494,24 @@ func TestTitleOfAnOwnSession(t *testing.T) {
 	}
 }
 
+// A limit is reached by the answer that asks for sub-agents: none begins.
+//
+// covers: R-06 part
+func TestNothingLeftForATask(t *testing.T) {
+	for what, limits := range map[string]ambit.Bounds{"output": {Output: 1}, "money": {USD: 1e-7}} {
+		task := scripted.Call{Name: "task", Args: map[string]any{"prompt": "Work."}}
+		d := newDesk(t, provider.TypeMessages, scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: []scripted.Turn{{Calls: []scripted.Call{task, task}}, {Text: "Done."}}}}}))
+		d.setup.Model.Name, d.setup.Model.Rest, d.setup.Limits = "claude-opus-5-5", nil, limits
+		child := d.setup
+		d.setup.Agent.Tools = append(d.setup.Agent.Tools, d.engine.Task(func() (ambit.Setup, error) { return child, nil }))
+		s := d.begin("Go.")
+		var limit *ambit.LimitError
+		if _, err := s.Run(t.Context()); !errors.As(err, &limit) || len(d.asked) != 1 {
+			t.Errorf("%s: %v, after %d requests", what, err, len(d.asked))
+		}
+	}
+}
+
 // What cannot be worked with is refused before anything is recorded, and no message repeats a credential.
 func TestSetups(t *testing.T) {
 	d := newDesk(t, provider.TypeMessages, talker(1))

@@ -659,7 +659,7 @@ func TestLongPaste(t *testing.T) {
 		turns = append(turns, scripted.Turn{Text: strings.Repeat(fmt.Sprintf("Answer %d says one more thing about it. ", i), 12)})
 	}
 	model := scripted.NewWith(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}}, scripted.Options{
-		Strict: true, Window: 10_000, Turn: nil,
+		Strict: true, Window: 10_000,
 	})
 	d := newDesk(t, provider.TypeMessages, model)
 	d.setup.Model.Window, d.setup.Agent.Tools, d.setup.Model.Rest = 10_000, nil, nil
@@ -700,22 +700,24 @@ func TestLongPaste(t *testing.T) {
 	}
 }
 
-// Where nothing is gained by a checkpoint, since all is what the user said, no baseline is opened for one.
+// Where nothing would be gained by a checkpoint, since nearly all is what the user said, no baseline is opened for one.
 //
 // covers: S-11 part
 func TestNoBaselineForNothing(t *testing.T) {
-	d := newDesk(t, provider.TypeMessages, talker(20))
-	d.setup.Model.Window, d.setup.Agent.Tools = 12_000, nil
+	var turns []scripted.Turn
+	for i := range 30 {
+		turns = append(turns, scripted.Turn{Text: strings.Repeat(fmt.Sprintf("Answer %d says one more thing. ", i), 40)})
+	}
+	d := newDesk(t, provider.TypeMessages, scripted.New(scripted.Script{Conversations: []scripted.Conversation{{Turns: turns}}}))
+	d.setup.Model.Window, d.setup.Agent.Tools, d.setup.Model.Rest = 8000, nil, nil
 	s := d.begin("Hello.")
-	for i := range 12 {
-		if _, err := s.Admit(t.Context(), ambit.Input{Text: strings.Repeat(fmt.Sprintf("Sentence %d of what I want, which nobody else has said before. ", i), 70)}); err != nil {
-			t.Fatal(err)
-		}
+	for i := range 25 {
+		d.say(s, strings.Repeat(fmt.Sprintf("Sentence %d of what I want, which nobody has said. ", i), 20))
 	}
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if stages, _, _ := d.pressed(s.ID()); baselines(d.facts(s.ID())) != 1+stages[entry.StageCompact] {
+	if stages, _, _ := d.pressed(s.ID()); stages[entry.StageCompact] == 0 || baselines(d.facts(s.ID())) != 1+stages[entry.StageCompact] {
 		t.Errorf("%d baselines, and %v", baselines(d.facts(s.ID())), stages)
 	}
 }

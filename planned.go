@@ -109,9 +109,6 @@ func (s *Session) recalls() string {
 
 // ref is how the model is shown an entry.
 func (s *Session) ref(seq entry.Seq) string {
-	if s.engine.o.Key == nil {
-		return seq.Ref()
-	}
 	return Handle(s.engine.o.Key, s.id, seq)
 }
 

@@ -134,7 +134,7 @@ func newRoot(e *env, started func()) *cobra.Command {
 		Use:   "ambit",
 		Short: "Record what an agent sends and receives, and prove every byte of it",
 		Long: "Ambit keeps everything that an agent session ever saw in a durable journal.\n" +
-			"Start with ambit demo, then ambit up and point your agent at it.\n\n" +
+			"Start with ambit demo, then ambit up and point your agent at it; or have ambit run do a task.\n\n" +
 			sessionHelp + "\n\n" +
 			"AMBIT_HOME    where everything is kept; without it in .ambit in the home directory\n" +
 			"AMBIT_TOKEN   what ambit up wants of every request; see ambit up --help",

@@ -52,21 +52,17 @@ func (p *Plan) Choose(pass int, over *provider.Overflow) (acted bool, err error)
 	return acted, err
 }
 
-// Draft is what Choose would decide now, but for the text of a checkpoint. Nothing is made durable, and nothing changes.
-func (p *Plan) Draft() selection.Decision {
+// Compacts reports whether Choose would put a checkpoint in place of what is old. Where it may, the checkpoint is written to see
+// whether anything is gained. Nothing is made durable, and nothing changes.
+func (p *Plan) Compacts() bool {
 	in := p.input()
 	in.Draft = true
 	p.draft = new(p.decision(in))
-	return *p.draft
-}
-
-// Compacts reports whether Choose would put a checkpoint in place of what is old. Where it may, the checkpoint is written to see
-// whether anything is gained.
-func (p *Plan) Compacts() bool {
-	d := p.Draft()
-	if d.Stage == entry.StageCompact {
-		d = p.decision(p.input())
+	if p.draft.Stage != entry.StageCompact {
+		return false
 	}
+	in.Draft = false
+	d := p.decision(in)
 	return d.Stage == entry.StageCompact
 }
 

@@ -22,7 +22,7 @@ type Plan struct {
 	count token.Model
 
 	attempt int
-	draft   *selection.Decision // what Draft said; nil while it was not asked
+	draft   *selection.Decision // what was decided without the text of a checkpoint; nil while it was not
 	changes []provider.Change
 	edited  int    // messages that are not as they came
 	why     string // nothing is edited

@@ -9,10 +9,9 @@ import (
 )
 
 // Decide says what is to be done about a request. The same input gives the same decision; all that it changes is what was read
-// of calls, in Message.Made. What it decides never makes a request larger but by pins and by
-// what has to be shown again, never shows half a tool exchange, and
-// leaves the newest answer and what stands behind it alone unless nothing else makes the request fit. Where it has to read no
-// message, it reads none.
+// of calls, in Message.Made. What it decides never makes a request larger but by pins and by what has to be shown again, never shows
+// half a tool exchange, and leaves the newest answer and what stands behind it alone unless nothing else makes the request fit.
+// Where it has to read no message, it reads none.
 //
 // Who acts on it lifts Decision.Lifts first and then adds Changes and Standing, each as one edit; the request is what
 // thread.Edits then show.

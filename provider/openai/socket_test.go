@@ -132,6 +132,7 @@ func TestEndsAndStrays(t *testing.T) {
 		``:                                                                             {true, true, false},
 		` [1]`:                                                                         {true, false, false},
 		`{"type":"response.completed","response":{}} {}`:                               {true, true, false},
+
 		"{\r\n\"type\":\r\"response.failed\",\n\"response\":{\"id\":\"resp_2\"}\n}\r\n": {true, false, true},
 	} {
 		strays, begins := Strays([]byte(message), "resp_1")
